@@ -141,7 +141,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     """Give this process a migrated database of its own."""
     connection = connections["default"]
     database = connection.settings_dict
-    if database["ENGINE"] == "django.db.backends.sqlite3":
+    if connection.vendor == "sqlite":
         # A file, not memory: async code reaches the rows from other threads.
         database["NAME"] = str(DATA_DIR / "unused.sqlite3")
         database["TEST"]["NAME"] = str(DATA_DIR / "test.sqlite3")

@@ -35,7 +35,7 @@ IMPORTED = (
     "django.core.handlers.asgi",
     "django.core.management",
     "django.core.management.commands.migrate",
-    "django.db.backends.sqlite3.base",
+    "toolsupport.config.sqlite.base",
     "httpx",
     "servestatic.base",
     "servestatic.storage",

@@ -19,7 +19,7 @@ FILE_LINES, FUNCTION_LINES, PARAMETERS, COMPLEXITY, VIEW_LINES = 400, 40, 4, 8, 
 # Words that name a drawer instead of a purpose.
 DRAWERS = {"utils", "util", "helpers", "helper", "misc", "common", "manager", "managers", "base", "baseclasses"}
 # Django looks for a database backend under this name.
-PRESCRIBED = {"toolsupport/config/postgresql/base.py"}
+PRESCRIBED = {"toolsupport/config/postgresql/base.py", "toolsupport/config/sqlite/base.py"}
 
 # What a pure module may not even import: clocks, chance, sockets, processes, frameworks.
 IMPURE = {"asyncio", "socket", "time", "random", "secrets", "uuid", "subprocess", "threading", "logging", "os"}

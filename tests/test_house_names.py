@@ -13,7 +13,7 @@ from tests import house
 from tests.house import Source
 
 # Names that a framework looks for.
-EXEMPT = {"Meta", "Command"}
+EXEMPT = {"Meta", "Command", "DatabaseWrapper"}
 
 # A program has no ears, no desk and no memory of what was said; and "who" is no kind of object.
 PERSONS = {"anew", "brief", "briefing", "careful", "clerk", "desk", "doorman", "ear", "elsewhere"}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import UTC, tzinfo
 from uuid import UUID
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -24,6 +22,7 @@ from chat.transcript.conversations.listing import ConversationPage, ListedConver
 from chat.turns import runner
 from toolsupport.core.errors import Busy
 from toolsupport.registry.people.permissions import Action
+from toolsupport.web import reader_zone
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 LIST = "chat/sidebar.html"
@@ -117,17 +116,10 @@ def export_json(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 
 def groups(request: AuthedRequest, page: ConversationPage, after: str = "") -> tuple[DayGroup, ...]:
     """Return a page of the list by days, in the time zone that the browser has stored in a cookie."""
-    calendar = Calendar(timezone.now(), _zone(request.COOKIES.get("timezone", "")))
+    calendar = Calendar(timezone.now(), reader_zone.of(request))
     place = PagePlace.of(after)
     before = PINNED if place and place.pinned else calendar.label(place.when) if place else ""
     return grouped(page.rows, calendar, before)
-
-
-def _zone(name: str) -> tzinfo:
-    try:
-        return ZoneInfo(name[:64])
-    except (ValueError, OSError, ZoneInfoNotFoundError):
-        return UTC
 
 
 def _shown(request: AuthedRequest, row: ListedConversation) -> HttpResponse:

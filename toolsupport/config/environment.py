@@ -17,6 +17,7 @@ from toolsupport.config.environment_values import (
     networks,
     number,
     one_of,
+    origins,
     secret_keys,
     switch,
     text,
@@ -80,7 +81,7 @@ VARIABLES = (
         words,
         "Host names that the site accepts. Unset: these, and the --host of `serve`.",
     ),
-    EnvironmentVariable("TOOLSUPPORT_ORIGINS", "", words, "Full origins of browsers. Unset: the address of `serve`."),
+    EnvironmentVariable("TOOLSUPPORT_ORIGINS", "", origins, "Full origins of browsers. Unset: the address of `serve`."),
     EnvironmentVariable(
         "TOOLSUPPORT_TRUSTED_PROXIES",
         "",
@@ -286,8 +287,10 @@ def data_dir(values: Mapping[str, Any]) -> Path:
 
 def database(values: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """Return Django's settings for DATABASE_URL. Raises ConfigError unless it is SQLite or PostgreSQL."""
+    if not values["DATABASE_URL"]:
+        return sqlite_file(str(directory / "toolsupport.sqlite3"))
     try:
-        url = urlsplit(values["DATABASE_URL"] or f"sqlite:///{directory / 'toolsupport.sqlite3'}")
+        url = urlsplit(values["DATABASE_URL"])
         return DATABASES[url.scheme](url)
     except (KeyError, ValueError) as error:
         known = "sqlite:///path or postgresql://user:password@host/name"
@@ -296,11 +299,18 @@ def database(values: Mapping[str, Any], directory: Path) -> dict[str, Any]:
 
 
 def sqlite(url: SplitResult) -> dict[str, Any]:
+    """Return settings for the path in an address: after two slashes, ? and # it would be another file."""
+    if url.netloc or url.query or url.fragment or not url.path.strip("/"):
+        raise ValueError("the address names no file")
+    return sqlite_file(unquote(url.path)[1:])
+
+
+def sqlite_file(path: str) -> dict[str, Any]:
     """Return settings with immediate transactions, a write-ahead log and full synchronisation to disk."""
     pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
     return {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": unquote(url.path)[1:],
+        "ENGINE": "toolsupport.config.sqlite",
+        "NAME": path,
         "CONN_MAX_AGE": None,
         "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas},
     }
@@ -317,7 +327,7 @@ def postgresql(url: SplitResult) -> dict[str, Any]:
         "NAME": unquote(url.path)[1:],
         "USER": unquote(url.username or ""),
         "PASSWORD": unquote(url.password or ""),
-        "HOST": url.hostname or "",
+        "HOST": unquote(url.hostname or ""),  # the folder of a socket is written with %2F
         "PORT": str(url.port or ""),
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from toolsupport.core.client_address import Network
 
+USUAL_PORTS = {"http": ":80", "https": ":443"}
 SHORTEST_KEY = 32  # characters of a key that encrypts
 
 
@@ -21,6 +22,16 @@ def text(value: str) -> str:
 
 def words(value: str) -> list[str]:
     return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def origins(value: str) -> list[str]:
+    """Return origins as browsers send them: in lower case, without a slash at the end or the usual port."""
+    return [_origin(word) for word in words(value)]
+
+
+def _origin(written: str) -> str:
+    scheme, mark, host = written.lower().removesuffix("/").partition("://")
+    return f"{scheme}{mark}{host.removesuffix(USUAL_PORTS.get(scheme, ''))}"
 
 
 def secret_keys(value: str) -> list[str]:

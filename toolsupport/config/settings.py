@@ -51,7 +51,7 @@ MIDDLEWARE = [
     # Form tokens are masked differently in every response, and the length varies, against BREACH.
     "toolsupport.web.page_compression.PageCompression",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
+    "toolsupport.web.host_check.HostCheck",
     "django.middleware.csrf.CsrfViewMiddleware",
     "toolsupport.web.unstorable_texts.NoNul",
     "toolsupport.web.authentication.session_person.SessionPerson",
@@ -120,6 +120,8 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_HTTPS el
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = BEHIND_HTTPS
 SECURE_SSL_REDIRECT = BEHIND_HTTPS
+# Health checks and scrapers ask a process itself (toolsupport/web/host_check.py).
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)\Z"]
 # The https warnings of `check --deploy` do not apply to a site that only this machine can reach.
 _LOOPBACK = all(urlsplit(origin).hostname in ("127.0.0.1", "localhost", "::1") for origin in ORIGINS)
 SILENCED_SYSTEM_CHECKS = [f"security.W{number}" for number in ("004", "008", "012", "016")] if _LOOPBACK else []

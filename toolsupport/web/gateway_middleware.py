@@ -9,9 +9,10 @@ from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.middleware.clickjacking import XFrameOptionsMiddleware
-from django.middleware.common import CommonMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.utils.decorators import async_only_middleware
+
+from toolsupport.web.host_check import HostCheck
 
 PLACE = "/v1/"
 MIDDLEWARE = [
@@ -38,7 +39,7 @@ LEFT_OUT = {
     "django_htmx.middleware.HtmxMiddleware": "fragments are for pages",
 }
 # Run by DjangoChecks, in one step instead of a change of threads for each.
-JOINED = (SecurityMiddleware, CommonMiddleware, XFrameOptionsMiddleware)
+JOINED = (SecurityMiddleware, HostCheck, XFrameOptionsMiddleware)
 
 
 def has_key(scope: Any) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import reduce
+from operator import or_
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Value
@@ -140,7 +143,8 @@ def search(person: Person, text: str, archived: bool = False) -> ConversationPag
         return page(person, archived)
     matching = Message.objects.filter(conversation=OuterRef("pk"), role__in=(Role.USER, Role.ASSISTANT))
     matching = matching.filter(_all("content", words))
-    at = Greatest(StrIndex(Lower("content"), Value(words[0].lower())) - BEFORE, Value(1))
+    first = [_place("content", form) for form in _forms(words[0])]
+    at = Greatest(*(place - BEFORE for place in first), Value(1))
     piece = matching.order_by("id").annotate(piece=Substr("content", at, SNIPPET)).values("piece")[:1]
     rows = _own(person, archived).filter(_all("title", words) | Q(Exists(matching))).annotate(piece=Subquery(piece))
     found = rows.order_by("-updated_at", "-pk")[:FOUND]
@@ -151,7 +155,8 @@ def marked(text: str, words: Sequence[str]) -> tuple[tuple[str, bool], ...]:
     """Split a text into pieces that match and pieces that do not."""
     if not text:
         return ()
-    parted = re.split(f"({'|'.join(re.escape(word) for word in words)})", " ".join(text.split()), flags=re.IGNORECASE)
+    forms = (re.escape(form) for word in words for form in _forms(word))
+    parted = re.split(f"({'|'.join(forms)})", " ".join(text.split()), flags=re.IGNORECASE)
     return tuple((piece, number % 2 == 1) for number, piece in enumerate(parted) if piece)
 
 
@@ -213,8 +218,18 @@ def _all(field: str, words: Sequence[str]) -> Q:
     """Match every word in any case. SQLite's LIKE takes twenty times as long for texts of repeated letters."""
     found = Q()
     for word in words:
-        found &= Q(GreaterThan(StrIndex(Lower(field), Lower(Value(word))), 0))
+        places = (Q(GreaterThan(_place(field, form), 0)) for form in _forms(word))
+        found &= reduce(or_, places)
     return found
+
+
+def _place(field: str, form: str) -> StrIndex:
+    return StrIndex(Lower(field), Lower(Value(form)))
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    """Return how a word may be stored: é is one character, or two in names of files and texts of macOS."""
+    return tuple(dict.fromkeys(unicodedata.normalize(form, word) for form in ("NFC", "NFD")))
 
 
 def _listed(row: Conversation, snippet: tuple[tuple[str, bool], ...] = ()) -> ListedConversation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from django.db import connection
@@ -20,6 +21,13 @@ def database(url: str) -> dict[str, object]:
 # O2
 def test_unset_means_sqlite_in_the_data_directory() -> None:
     assert database("")["NAME"] == "/data/toolsupport.sqlite3"
+
+
+@pytest.mark.parametrize("name", ["C#", "what?", "100%25", "a b", "Übung"])
+def test_the_folder_of_the_data_may_have_any_name(name: str) -> None:
+    file = f"/home/ana/{name}/toolsupport.sqlite3"
+    assert environment.database({"DATABASE_URL": ""}, Path(file).parent)["NAME"] == file
+    assert database(f"sqlite:///{quote(file)}")["NAME"] == file
 
 
 # O2
@@ -40,9 +48,17 @@ def test_an_address_of_postgresql_gives_pooled_checked_connections(scheme: str) 
 def test_a_local_socket_needs_no_host() -> None:
     found = database("postgresql:///team?host=/run/postgresql")
     assert (found["HOST"], found["PORT"], found["NAME"]) == ("", "", "team")
+    found = database("postgresql://ana@%2Frun%2FPostgreSQL:5433/team")
+    assert (found["HOST"], found["PORT"], found["NAME"]) == ("/run/PostgreSQL", "5433", "team")
 
 
-@pytest.mark.parametrize("url", ["mysql://x:secret@y/z", "postgresql://x:secret@y", "postgresql://y:po:rt/z", "x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("mysql://x:secret@y/z", "postgresql://x:secret@y", "postgresql://y:po:rt/z", "x"),
+        *("sqlite://", "sqlite:///", "sqlite://data/rows.sqlite3", "sqlite:////data/C#/rows.sqlite3", "sqlite:///a?b"),
+    ],
+)
 def test_anything_else_is_refused_in_words_that_tell_no_password(url: str) -> None:
     with pytest.raises(ConfigError, match="postgresql://user:password@host/name") as refused:
         database(url)
@@ -55,6 +71,28 @@ def test_a_short_key_of_stored_secrets_is_refused_and_not_repeated(given: str) -
         environment.read({"TOOLSUPPORT_ENCRYPTION_KEYS": given})
     assert "hunter2" not in str(refused.value) and "kkk" not in str(refused.value)
     assert environment.read({"TOOLSUPPORT_ENCRYPTION_KEYS": "k" * 32})["TOOLSUPPORT_ENCRYPTION_KEYS"] == ["k" * 32]
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ("https://chat.example.org", "https://chat.example.org"),
+        ("https://chat.example.org/", "https://chat.example.org"),
+        ("HTTPS://Chat.Example.org:443/", "https://chat.example.org"),
+        ("http://box:80", "http://box"),
+        ("http://box:443", "http://box:443"),
+        ("https://box:8443", "https://box:8443"),
+        ("http://[FE80::80]:8000", "http://[fe80::80]:8000"),
+        ("http://[fe80::80]", "http://[fe80::80]"),
+        # `doctor` reports these as they were written.
+        ("chat.example.org", "chat.example.org"),
+        ("https://chat.example.org/x", "https://chat.example.org/x"),
+    ],
+)
+def test_an_origin_is_read_as_browsers_send_it(written: str, sent: str) -> None:
+    """Passkeys, https and sockets compare it: with a slash at its end no passkey could be added."""
+    found = environment.read({"TOOLSUPPORT_ORIGINS": f"{written}, https://b.example/"})["TOOLSUPPORT_ORIGINS"]
+    assert found == [sent, "https://b.example"]
 
 
 def test_the_suite_runs_on_the_database_it_was_given() -> None:

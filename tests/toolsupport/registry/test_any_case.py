@@ -1,15 +1,16 @@
-"""A name of any length is compared, or fits nothing: SQLite refuses patterns of more than 50,000 bytes."""
+"""A name of any length is compared, or fits nothing; letters of any language in any case."""
 
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
-from toolsupport.core.errors import NotAllowed, NotFound
+from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.models import SecurityEvent
 from toolsupport.registry.models import picker
-from toolsupport.registry.people import identities, security_events
+from toolsupport.registry.people import accounts, identities, security_events
 from toolsupport.registry.servers import servers
 
 pytestmark = pytest.mark.django_db
@@ -40,3 +41,16 @@ def test_names_are_compared_in_any_case() -> None:
     assert picker.find("far/FINE") == picker.find("fIne") == model.pk and servers.id_of("fAR") == model.server_id
     security_events.record("sign_in_wrong", "192.0.2.1", "aLICE")
     assert SecurityEvent.objects.get(kind="sign_in_wrong").person == person
+
+
+# Letters beyond ASCII, which SQLite alone reads in one case only.
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL compares by the locale of the database")
+@pytest.mark.parametrize(("name", "other"), [("Ünal", "ünal"), ("ПЁТР", "пётр"), ("İlker", "ilker")])
+def test_names_beyond_ascii_are_the_same_in_any_case(name: str, other: str) -> None:
+    model = ModelProfileFactory(server=ServerFactory(name=f"on {name}"), name=name)
+    assert picker.find(other) == picker.find(f"on {other}/{other}") == model.pk
+    accounts.invite(name, "user")
+    with pytest.raises(ConfigError, match="already exists"):
+        accounts.invite(other, "user")
+    with pytest.raises(ConfigError, match="already a server"):
+        servers.checked_name(f"ON {other}")

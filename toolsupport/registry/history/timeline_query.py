@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection
@@ -67,10 +67,11 @@ class TimelineCursor:
         """Parse the text that `str` wrote; None for an empty or invalid text."""
         at, _, number = written.rpartition("_")
         try:
-            place = cls(datetime.fromisoformat(at), int(number[:18]))
-        except ValueError:
+            moment = datetime.fromisoformat(at)
+            # In UTC, as the database compares it: the first and the last hours of the calendar have none.
+            return cls(moment.astimezone(UTC), int(number[:18])) if moment.tzinfo else None
+        except (ValueError, OverflowError):
             return None
-        return place if place.at.tzinfo else None
 
 
 # SQLite takes 500 parts in one statement.

@@ -12,7 +12,7 @@ from toolsupport.core.errors import NotFound
 from toolsupport.core.families import FamilyIndex
 from toolsupport.core.families.name_words import pattern_words
 from toolsupport.models import Family, ModelProfile
-from toolsupport.registry import write_steps
+from toolsupport.registry import any_case, write_steps
 
 # The type of a row for pages.
 TeamFamily = Family
@@ -145,4 +145,4 @@ def taken(patterns: Iterable[str], but: int) -> str:
 
 def named_like(name: str, but: int) -> bool:
     """Return whether another family of the team has this name."""
-    return Family.objects.filter(name__iexact=name).exclude(pk=but).exists()
+    return Family.objects.filter(any_case.same("name", name)).exclude(pk=but).exists()

@@ -13,8 +13,8 @@ from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.types import ToolSpec
 from toolsupport.models import McpServer, McpTool
+from toolsupport.registry import any_case, row_cache
 from toolsupport.registry import raw_sql as statements
-from toolsupport.registry import row_cache
 from toolsupport.registry.mcp import stdio_servers
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.servers import key_encryption
@@ -124,7 +124,7 @@ def add(name: str, url: str, token: str = "") -> int:
         raise ConfigError("A name has up to 32 letters, digits, - and single _, neither of them at its ends.")
     address = server_address_rules.checked(url, "a token", query=True).geturl()
     taken = f"There is already a server called {name!r}; choose another name."
-    if McpServer.objects.filter(name__iexact=name).exists():
+    if McpServer.objects.filter(any_case.same("name", name)).exists():
         raise ConfigError(taken)
     try:
         with transaction.atomic():

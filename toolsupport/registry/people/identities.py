@@ -83,7 +83,10 @@ def _made(name: str) -> User:
 
 def _connected(identity: VouchedIdentity) -> User:
     """Return the invited person of that name, or a new one. An account with a password is never taken over."""
-    person = User.objects.select_for_update().filter(any_case.same("username", identity.name)).first()
+    people = User.objects.select_for_update()
+    # Accounts of older versions may differ only in the case of a letter beyond ASCII.
+    person = people.filter(username=identity.name).first()
+    person = person or people.filter(any_case.same("username", identity.name)).first()
     if person is None:
         return _new(identity.name)
     known = person.has_usable_password() or ExternalIdentity.objects.filter(person=person).exists()

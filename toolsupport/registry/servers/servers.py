@@ -110,7 +110,7 @@ def checked_name(text: str, but: int = 0) -> str:
         raise ConfigError("A server needs a name of at most 80 characters, without a slash.")
     if why := name_checks.problem(name) or name_checks.path_problem(name):
         raise ConfigError(f"The name of a server cannot be used: it {why}.")
-    if Server.objects.filter(name__iexact=name).exclude(pk=but).exists():
+    if Server.objects.filter(any_case.same("name", name)).exclude(pk=but).exists():
         raise ConfigError(f"There is already a server called {name!r}; choose another name.")
     return name
 

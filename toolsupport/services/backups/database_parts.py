@@ -66,7 +66,7 @@ def scratch_files(scratch: Path) -> tuple[Path, ...]:
 def checked_sqlite(file: Path) -> Applied:
     """Return the migrations of a SQLite file. Raises ConfigError if it is damaged."""
     try:
-        with closing(sqlite3.connect(f"file:{file}?immutable=1", uri=True)) as database:
+        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?immutable=1", uri=True)) as database:
             if database.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                 raise ConfigError("The database in the backup is damaged: see `PRAGMA integrity_check`.")
             return [(app, name) for app, name in database.execute(APPLIED)]

@@ -19,6 +19,8 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 
 SOON = 60  # seconds: the limit of tests covers the last hour, so it moves all the time
 
+FORM = "application/x-www-form-urlencoded"
+
 # Codes that are older than the error table; clients of these addresses rely on them.
 CODES: dict[type[Exception], str] = {
     NotFound: "model_not_found",
@@ -74,13 +76,17 @@ def detection(request: AuthedRequest, detection_id: int) -> JsonResponse:
 
 
 def _wanted_kind(request: AuthedRequest) -> str:
-    """Return the kind of test from a form or a JSON object; "" if the body is neither."""
-    if request.content_type != "application/json" or not request.body:
+    """Return the kind of test from a JSON object or a form; "" if the body is neither.
+
+    JSON is read under each type, as at the other addresses: curl sends it as a form unless another type is given.
+    """
+    if request.content_type == "multipart/form-data" or "kind" in request.POST or not request.body:
         return request.POST.get("kind", "tools")
     try:
         given = strict_json.read(request.body)
     except ValueError:
-        return ""
+        form = request.content_type == FORM and not request.body.lstrip().startswith(b"{")
+        return "tools" if form else ""
     kind = given.get("kind", "tools") if is_json_object(given) else None
     return kind if isinstance(kind, str) else ""
 

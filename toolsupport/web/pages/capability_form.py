@@ -52,12 +52,12 @@ class CapabilityForm(forms.Form):
     expires = forms.DateField(required=False)
 
     def clean_expires(self) -> datetime | None:
-        """Return the end of that day."""
+        """Return the end of that day in UTC, by which every reader sees it."""
         day = self.cleaned_data["expires"]
         if day is None:
             return None
         if day < timezone.localdate():
-            raise forms.ValidationError("Choose today or a later day.")
+            raise forms.ValidationError("Choose today or a later day, in UTC.")
         return timezone.make_aware(datetime.combine(day, time.max))
 
     def clean(self) -> dict[str, Any]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from datetime import date, datetime, time, timedelta
+from datetime import date, timedelta, tzinfo
 from typing import Any
 
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
@@ -25,7 +24,7 @@ from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import detection_reports
 from toolsupport.registry.testing.detection_reports import ShownTrial
-from toolsupport.web import sentences
+from toolsupport.web import reader_zone, sentences
 from toolsupport.web.pages import history_files
 from toolsupport.web.pages.filter_forms import HistoryForm
 from toolsupport.web.pages.htmx import wants_part
@@ -121,7 +120,7 @@ def export(request: AuthedRequest, ending: str) -> StreamingHttpResponse:
     if ending not in history_files.FILES:
         raise Http404("This kind of file does not exist.")
     kind, write = history_files.FILES[ending]
-    pieces = history_files.streamed(write(filter_of(HistoryForm(request.GET))))
+    pieces = history_files.streamed(write(filter_of(HistoryForm(request.GET), reader_zone.of(request))))
     headers = {"Content-Disposition": f'attachment; filename="history.{ending}"'}
     return StreamingHttpResponse(pieces, content_type=kind, headers=headers)
 
@@ -144,8 +143,8 @@ REFUSED = {DONE["disagree"]: "Disagreed. The proposal is rejected, and nothing c
 BACK = {"agree": "reopened", "accept": "reopened", "revert": "restore"}
 
 
-def filter_of(form: HistoryForm) -> TimelineFilter:
-    """Return the form's filter; invalid fields match everything."""
+def filter_of(form: HistoryForm, zone: tzinfo) -> TimelineFilter:
+    """Return the form's filter, with days of this zone; invalid fields match everything."""
     form.is_valid()
     given = form.cleaned_data
     since, until = given.get("since"), given.get("until")
@@ -156,13 +155,9 @@ def filter_of(form: HistoryForm) -> TimelineFilter:
         verdict=given.get("verdict", ""),
         kind=given.get("kind", ""),
         actor=given.get("actor"),
-        since=_midnight(since) if since else None,
-        until=_midnight(until + timedelta(days=1)) if until and until < date.max else None,
+        since=reader_zone.beginning(since, zone) if since else None,
+        until=reader_zone.beginning(until + timedelta(days=1), zone) if until and until < date.max else None,
     )
-
-
-def _midnight(day: Any) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time.min))
 
 
 def _rights(request: AuthedRequest) -> dict[str, bool]:
@@ -227,7 +222,7 @@ def _inbox(request: AuthedRequest) -> dict[str, Any]:
 def _timeline(request: AuthedRequest) -> dict[str, Any]:
     """One page of the timeline, with its filter."""
     form, after = HistoryForm(request.GET), TimelineCursor.read(request.GET.get("after", ""))
-    wanted = filter_of(form)
+    wanted = filter_of(form, reader_zone.of(request))
     found = timeline.page(wanted, after)
     unread = read_marks.unread_among(request.user.pk, [entry.id for entry in found.entries])
     shown = rows.timeline_rows(found.entries, unread, wanted.open)

@@ -35,7 +35,7 @@ class KeyForm(forms.Form):
     expires = forms.DateField(
         label="Expires on",
         required=False,
-        help_text="Leave empty for a key that never expires.",
+        help_text="At 00:00 UTC. Leave empty for a key that never expires.",
         widget=Day(format="%Y-%m-%d"),
     )
     requests_day = forms.IntegerField(label="Requests per day", required=False, min_value=1, max_value=LARGEST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
@@ -10,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
@@ -115,6 +117,33 @@ def test_signs_are_looked_for_as_they_are(alice: User, text: str) -> None:
     say(ConversationFactory(owner=alice, title="with"), f"here: {text} there")
     say(ConversationFactory(owner=alice, title="without"), "100 percent, axb")
     assert titles(listing.search(alice, text)) == ["with"]
+
+
+# (text, what is looked for, what is marked); e with an accent is one character, or two.
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL compares by the locale of the database")
+@pytest.mark.parametrize(
+    ("text", "wanted", "marked"),
+    [
+        ("Über alles", "über", "Über"),
+        ("überall", "ÜBER", "über"),
+        ("ПРИВЕТ, мир", "привет", "ПРИВЕТ"),
+        ("Ο ΣΊΣΥΦΟΣ", "σίσυφ", "ΣΊΣΥΦ"),
+        ("İstanbul", "istanbul", "İstanbul"),
+        ("İ" * 99 + " needle", "NEEDLE", "needle"),
+        ("un cafe\u0301 noir", "CAF\u00c9", "cafe\u0301"),
+        ("un caf\u00e9 noir", "cafe\u0301", "caf\u00e9"),
+        ("\ud55c\uad6d\uc5b4", unicodedata.normalize("NFD", "\ud55c\uad6d"), "\ud55c\uad6d"),
+        ("東京タワー", "タワー", "タワー"),
+    ],
+)
+def test_words_of_other_languages_are_found_in_any_case_and_form(
+    alice: User, text: str, wanted: str, marked: str
+) -> None:
+    say(ConversationFactory(owner=alice, title="Text"), "x" * 300 + f" {text}.")
+    say(ConversationFactory(owner=alice, title=text), "nothing")
+    rows = {row.title: row.snippet for row in listing.search(alice, wanted).rows}
+    assert [piece for piece, matched in rows["Text"] if matched] == [marked]
+    assert rows[text] == ()
 
 
 def test_notices_and_thoughts_are_not_searched(alice: User) -> None:

@@ -50,7 +50,13 @@ class Pages(TestCase):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("written", ["", "x", "2026-01-01_1", "2026-01-01T00:00:00+00:00_", "_9"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        *("", "x", "2026-01-01_1", "2026-01-01T00:00:00+00:00_", "_9"),
+        *("0001-01-01T00:00:00+23:59_1", "9999-12-31T23:59:59-23:59_1"),
+    ],
+)
 def test_a_place_nobody_wrote_is_none(written: str):
     assert TimelineCursor.read(written) is None
 

@@ -37,7 +37,7 @@ from toolsupport.config.restore_journal import (
     remove_staged,
 )
 from toolsupport.core.errors import ConfigError
-from toolsupport.services.backups import making, restoring
+from toolsupport.services.backups import database_parts, making, restoring
 from toolsupport.services.backups.archive import ArchiveWriter
 
 FILES = {"workspaces/one/notes.txt": "Buy milk.", "examples/ü b.txt": "", "encryption_keys.json": '{"keys": []}'}
@@ -263,6 +263,14 @@ def test_rows_of_a_newer_version_are_found_in_the_file_itself(site: Site, tmp_pa
     assert "rows of a newer version" in refused(site, "restore", str(tmp_path / "a.tar"), "--yes")
     written_as(tmp_path / "a.tar", {"database/toolsupport.sqlite3": b"SQLite format 3\0" + bytes(5000)})
     assert "cannot be read" in refused(site, "restore", str(tmp_path / "a.tar"), "--yes")
+
+
+@pytest.mark.parametrize("name", ["C#", "what?", "100%25"])
+def test_a_database_is_checked_in_a_folder_of_any_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    file = tmp_path / name / "rows.sqlite3"
+    file.write_bytes(databases.migrated_file())
+    assert ("chat", "0001_initial") in database_parts.checked_sqlite(file)
 
 
 def test_a_start_finishes_a_restore_that_was_killed_in_between(site: Site, tmp_path: Path) -> None:  # P3

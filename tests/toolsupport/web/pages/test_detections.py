@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import pytest
 from django.contrib.auth.models import User
@@ -241,9 +242,12 @@ def test_the_api_begins_and_reads_a_test(client: Client, alice: User, charlie: U
     assert (wrong.status_code, wrong.json()["error"]["code"]) == (404, "model_not_found")
     assert client.get("/api/detections/987654321").json()["error"]["code"] == "detection_not_found"
     assert client.post(f"/api/models/{model.pk}/detect", {"kind": "x"}).status_code == 400
-    for body in ('{"kind": "x"}', '{"kind": ["tools"]}', "[]", "{"):
-        answer = client.post(f"/api/models/{model.pk}/detect", body, content_type="application/json")
-        assert answer.status_code == 400, body
+    kinds = ("application/json", "application/x-www-form-urlencoded", "text/plain", "application/json; charset=utf-8")
+    for body, kind in product(('{"kind": "x"}', '{"kind": ["tools"]}', "[]", "{"), kinds):
+        answer = client.post(f"/api/models/{model.pk}/detect", body, content_type=kind)
+        assert answer.status_code == 400, (body, kind)
+    for body in ("", "csrfmiddlewaretoken=x", "kind=tools"):
+        assert client.post(f"/api/models/{model.pk}/detect", body, content_type=kinds[1]).json()["detection"] == begun
     client.force_login(charlie)
     assert client.post(f"/api/models/{model.pk}/detect").status_code == 403
     assert client.get(f"/api/detections/{begun}").status_code == 200

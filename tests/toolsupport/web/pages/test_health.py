@@ -24,6 +24,20 @@ def test_alive_for_everybody(client: Client):  # O4
     assert client.post("/healthz").status_code == 405
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "10.0.0.11:8001", "toolsupport-7d9.pods.internal", "[::1]:8000"])
+def test_a_process_behind_https_answers_health_checks_at_its_own_address(host: str, settings: Settings):
+    """They send neither the name of the site nor `X-Forwarded-Proto`; people are redirected or refused as before."""
+    settings.ALLOWED_HOSTS, settings.SECURE_SSL_REDIRECT = ["chat.example.org"], True
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_METRICS_TOKEN": "t" * 32}
+    direct, named = Client(headers={"Host": host}), Client(headers={"Host": "chat.example.org"})
+    assert direct.get("/healthz").json() == {"status": "ok"} and direct.get("/readyz").status_code == 200
+    assert direct.get("/metrics", headers={"Authorization": f"Bearer {'t' * 32}"}).status_code == 200
+    assert direct.get("/metrics").status_code == 401
+    for address in ("/login/", "/v1/models", "/healthz/", "/healthz/x"):
+        assert named.get(address).status_code == 301
+        assert direct.get(address).status_code == 400
+
+
 def test_ready_once_every_migration_is_there(client: Client, monkeypatch: pytest.MonkeyPatch):  # O4
     monkeypatch.setattr(doctor, "_migrated", False)
     with monkeypatch.context() as patch:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from datetime import UTC, datetime
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -92,6 +93,29 @@ def test_days_are_included_from_the_first_to_the_last(client: Client, profile: M
             client.get(f"/history/?until={day}").status_code == client.get(f"/history/?since={day}").status_code == 200
         )
     assert f"entry-{entry}" not in client.get("/history/?until=2020-01-01").content.decode()
+
+
+# The page shows times of the reader, so its days are those of the reader too; a file has what the page has.
+@pytest.mark.parametrize(
+    ("zone", "day"),
+    [
+        *(("", "2026-03-07"), ("Asia/Tokyo", "2026-03-08"), ("America/Los_Angeles", "2026-03-07")),
+        *(("Pacific/Kiritimati", "2026-03-08"), ("no zone", "2026-03-07")),
+    ],
+)
+def test_days_are_those_of_the_reader(
+    client: Client, profile: ModelProfile, reviewer: User, zone: str, day: str
+) -> None:
+    entry = decided(profile)
+    HistoryEntry.objects.filter(pk=entry).update(at=datetime(2026, 3, 7, 20, 30, tzinfo=UTC))
+    client.cookies["timezone"] = zone
+    for wanted in ("2026-03-06", "2026-03-07", "2026-03-08", "2026-03-09"):
+        query = f"since={wanted}&until={wanted}"
+        assert (f"entry-{entry}" in client.get(f"/history/?{query}").content.decode()) == (wanted == day)
+        file = read(client.get(f"/history/export.csv?{query}"))  # type: ignore[arg-type]
+        assert ("strange:1b" in file) == (wanted == day)
+    for wanted in ("0001-01-01", "9999-12-30", "9999-12-31"):
+        assert client.get(f"/history/?since={wanted}&until={wanted}").status_code == 200
 
 
 def test_older_entries_are_a_page_away(

@@ -151,7 +151,7 @@ def test_an_override_is_undone_by_its_message(client: Client, profile: ModelProf
 def test_an_override_ends_on_its_day(client: Client, profile: ModelProfile, bob: User):
     overrides.declare(profile.pk, {"vision": False})
     client.force_login(bob)
-    assert "Choose today or a later day." in _claim(client, profile, newest=1, expires="2020-01-01")
+    assert "Choose today or a later day, in UTC." in _claim(client, profile, newest=1, expires="2020-01-01")
     day = timezone.localdate() + timedelta(days=7)
     page = _claim(client, profile, newest=1, expires=day.isoformat())
     assert effective_values.known(profile)["vision"].value is True
