@@ -19,19 +19,12 @@ from itertools import groupby
 
 from toolsupport import loop_share, providers, refused_settings, thinking_setting
 from toolsupport.config import metrics
-from toolsupport.core import (
-    completed_tools,
-    copied_marks,
-    expected_reply,
-    forced_calls,
-    prompt,
-    retry_prompts,
-    schema_limits,
-)
+from toolsupport.core import completed_tools, expected_reply, forced_calls, prompt, retry_prompts, schema_limits
 from toolsupport.core.call_validation import check as check_call
 from toolsupport.core.call_validation import preparing
 from toolsupport.core.constrained import SchemaRules, call_schema
 from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, is_refusal
+from toolsupport.core.copied_marks import CopiedMarks
 from toolsupport.core.events import (
     REFUSED,
     CallDelta,
@@ -156,13 +149,14 @@ async def _answer(
     offered = request_spec.callable
     listener = _reader(request_spec, offered, request)
     results = ResultIndex(asking.messages)
+    copied = CopiedMarks(asking.messages if request_spec.format in FORMATS else ())
     if size > loop_share.LONG:
-        await asyncio.to_thread(results.prepared)
+        await asyncio.to_thread(lambda: (results.prepared(), copied.ours))
     called_for = request_spec.permit is Permit.PROBE or forced_calls.is_required(request_spec)
     listener.set_circumstances(expected_reply.circumstances(asking.question, results.hold, called_for))
 
     def check(event: Event) -> Event | None:
-        event = copied_marks.in_call(event, request_spec.format, asking.messages)
+        event = copied.restored(event)
         return _checked(event, offered, before) if _meant(event, request_spec, request, results) else None
 
     async with aclosing(refused_settings.stream(endpoint, request, asking.recorder)) as batches:

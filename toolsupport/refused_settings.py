@@ -60,6 +60,7 @@ STATUSES = frozenset({400, 422})
 # SGLang and llama-cpp-python answer an exception of a template so.
 OF_TEMPLATES = STATUSES | {500}
 SECONDS, MOST = 3600.0, 500
+LONGEST = 4_000  # characters of an error that are searched
 
 _refused: dict[tuple[str, str], tuple[float, frozenset[str]]] = {}
 
@@ -137,4 +138,4 @@ def refused_field(event: Event) -> str:
 
 def _words(event: Failed) -> str:
     found = classify(event.status, event.body)
-    return found.message.lower().replace("’", "'") if found.label == OTHER else ""
+    return found.message[:LONGEST].lower().replace("’", "'") if found.label == OTHER else ""

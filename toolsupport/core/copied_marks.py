@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from toolsupport.core.events import CallFound, CallReady, Event
-from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.writing import LOOKS_ALIKE, REPLACED, harmless
 from toolsupport.core.types import ChatMessage, Role
 
@@ -20,19 +20,26 @@ BY_ALIKE: Mapping[str, str] = {alike: mark for mark, alike in LOOKS_ALIKE.items(
 PAIRED = {"‹": "›"}
 
 
-def in_call(event: Event, format_: str, messages: Sequence[ChatMessage]) -> Event:
-    """Return the event; a call of a text format with the characters of the results that it copies."""
-    return restored(event, messages) if isinstance(event, CallReady | CallFound) and format_ in FORMATS else event
+class CopiedMarks:
+    """Those characters of one history. They are looked for once, with the first call that may copy one."""
 
+    def __init__(self, messages: Sequence[ChatMessage]) -> None:
+        self._given = [message for message in messages if message.role is not Role.ASSISTANT]
 
-def restored(event: CallReady | CallFound, messages: Sequence[ChatMessage]) -> CallReady | CallFound:
-    """Return a call with the characters of the results that it copies."""
-    arguments = event.call.arguments
-    written = {alike for alike in BY_ALIKE if _contains(arguments, alike)}
-    copied = frozenset(alike for alike in written if _only_ours(alike, messages))
-    if not copied:
-        return event
-    return replace(event, call=replace(event.call, arguments=_restored(arguments, copied)))
+    @cached_property
+    def ours(self) -> frozenset[str]:
+        """The similar characters with which a result was written, and which no text has of its own."""
+        results = (harmless(message.content) for message in self._given if message.role is Role.TOOL)
+        written = {alike for result in results for alike in BY_ALIKE if alike in result}
+        return frozenset(alike for alike in written if not any(alike in message.content for message in self._given))
+
+    def restored(self, event: Event) -> Event:
+        """Return the event; a call with the characters of the results that it copies."""
+        if not isinstance(event, CallReady | CallFound):
+            return event
+        arguments = event.call.arguments
+        copied = frozenset(alike for alike in BY_ALIKE if _contains(arguments, alike) and alike in self.ours)
+        return replace(event, call=replace(event.call, arguments=_restored(arguments, copied))) if copied else event
 
 
 def _contains(value: Any, alike: str) -> bool:
@@ -40,15 +47,6 @@ def _contains(value: Any, alike: str) -> bool:
         return alike in value
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return any(_contains(part, alike) for part in parts)
-
-
-def _only_ours(alike: str, messages: Sequence[ChatMessage]) -> bool:
-    """Return whether a result was written with this character, and no text has it of its own."""
-    given = [message for message in messages if message.role is not Role.ASSISTANT]
-    if any(alike in message.content for message in given):
-        return False
-    results = (message.content for message in given if message.role is Role.TOOL)
-    return any(BY_ALIKE[alike] in content and alike in harmless(content) for content in results)
 
 
 def _restored(value: Any, copied: frozenset[str]) -> Any:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.core.copied_marks import restored
-from toolsupport.core.events import CallFound, CallReady
+from toolsupport.core.copied_marks import CopiedMarks
+from toolsupport.core.events import CallFound, CallReady, Event
 from toolsupport.core.formats.writing import harmless
 from toolsupport.core.types import ChatMessage, Role, ToolCall
 
@@ -22,8 +22,14 @@ def log(*results: str, words: str = "Change it.") -> tuple[ChatMessage, ...]:
     return (ChatMessage(Role.USER, words), *(ChatMessage(Role.TOOL, content, call_id="1") for content in results))
 
 
+def restored(event: Event, messages: tuple[ChatMessage, ...]) -> Event:
+    return CopiedMarks(messages).restored(event)
+
+
 def copied(arguments: dict[str, Any], messages: tuple[ChatMessage, ...]) -> dict[str, Any]:
-    return restored(CallReady(ToolCall("2", "edit_file", arguments)), messages).call.arguments
+    event = restored(CallReady(ToolCall("2", "edit_file", arguments)), messages)
+    assert isinstance(event, CallReady)
+    return event.call.arguments
 
 
 def test_a_copy_is_the_text_itself() -> None:
@@ -32,7 +38,7 @@ def test_a_copy_is_the_text_itself() -> None:
     given = {"path": "a.html", "old": written, "more": [{"text": written}], "n": 1}
     assert copied(given, log(PAGE)) == {"path": "a.html", "old": PAGE, "more": [{"text": PAGE}], "n": 1}
     found = restored(CallFound(ToolCall("2", "f", {"old": "‹div"}), "raw", "hermes"), log(PAGE))
-    assert found.call.arguments == {"old": "<div"} and found.raw == "raw"
+    assert isinstance(found, CallFound) and found.call.arguments == {"old": "<div"} and found.raw == "raw"
 
 
 # Characters that may be the model's own, or that were never replaced.
