@@ -36,7 +36,7 @@ from chat.turns.heartbeat import TICK, TurnHeartbeat
 from chat.turns.run import TurnRun
 from toolsupport import cancellable_threads, loop_share
 from toolsupport.config import environment, metrics
-from toolsupport.core.errors import Busy, ConfigError, Lost, StorageUnavailable
+from toolsupport.core.errors import Busy, Lost, StorageUnavailable, ToolsupportError
 from toolsupport.registry import storage
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services.task_supervisor import TaskSupervisor
@@ -187,7 +187,7 @@ class TurnRunner:
             claimed = await in_database(claim)(turn_id, self.owner)
         except Error:
             raise
-        except ConfigError as error:
+        except ToolsupportError as error:
             await self._give_up_queued(turn_id, str(error))
         except Exception:
             log.exception("turn %s cannot begin", turn_id)

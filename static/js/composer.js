@@ -20,7 +20,7 @@ const focus = () => matchMedia("(pointer: fine)").matches && field.focus({ preve
 const leaves = (button) => button === document.activeElement && focus();
 
 export const show = () => {
-  if (pending) leaves(sendButton);
+  if (pending || (running && !field.value.trim())) leaves(sendButton);
   if (!running) leaves(stopButton);
   const name = queues() ? "Send after this answer" : "Send";
   sendButton.hidden = running && !field.value.trim();

@@ -46,11 +46,11 @@ const refresh = async () => {
   // Signed out, or the conversation is gone: a reload shows the reason.
   if (!known) return void location.reload();
   if (missed && chat.dataset.connected === "true") online();
+  catching = missed = false;
   if (transcript().dataset.turn) goesOn();
   else if (ran) over(!queue.ending());
   setTurn(transcript().dataset.turn);
   meet(), swap.refreshPicker(path);
-  catching = missed = false;
   const late = waiting.splice(0);
   deltas.restart(send);
   for (const frame of late) receive(frame, true);

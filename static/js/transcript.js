@@ -99,6 +99,7 @@ export const catchUp = async (address) => {
     if (!html) return html;
   } while (url !== address());
   const fresh = parse(html), here = transcript();
+  if (fresh?.id !== "transcript") return null; // a proxy's own page, at whatever status
   const wanted = new Set([...fresh.children].map((child) => child.id));
   keepFocus(here, () => {
     for (const child of [...here.children]) if (!wanted.has(child.id)) child.remove();

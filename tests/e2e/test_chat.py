@@ -93,6 +93,16 @@ def test_the_stop_button_stands_where_send_was(page: Page) -> None:
     expect(page.get_by_label("Message", exact=True)).to_be_focused()
 
 
+def test_the_field_has_the_focus_after_a_message_is_queued(page: Page) -> None:
+    choose(page, "sim-long")
+    ask(page, "Tell me a long story")
+    streaming(page)
+    page.get_by_label("Message", exact=True).fill("Then another one")
+    page.locator("#send").press("Enter")
+    expect(page.locator("#send")).to_be_hidden()
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()
+
+
 def test_the_field_has_the_focus_after_a_button_beside_it_is_gone(page: Page) -> None:
     choose(page, "sim-long")
     page.get_by_label("Message", exact=True).fill("Tell me a long story")

@@ -288,7 +288,7 @@ def data_dir(values: Mapping[str, Any]) -> Path:
 def database(values: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """Return Django's settings for DATABASE_URL. Raises ConfigError unless it is SQLite or PostgreSQL."""
     if not values["DATABASE_URL"]:
-        return sqlite_file(str(directory / "toolsupport.sqlite3"))
+        return sqlite_file(str(_default_file(directory)))
     try:
         url = urlsplit(values["DATABASE_URL"])
         return DATABASES[url.scheme](url)
@@ -296,6 +296,19 @@ def database(values: Mapping[str, Any], directory: Path) -> dict[str, Any]:
         known = "sqlite:///path or postgresql://user:password@host/name"
         # The address may hold a password, so it is not repeated.
         raise ConfigError(f"DATABASE_URL cannot be used; write {known}.") from error
+
+
+def _default_file(directory: Path) -> Path:
+    """Return the database in the data directory. Raises ConfigError if only an older version's is there."""
+    path = directory / "toolsupport.sqlite3"
+    # Up to version 0.2 the path was read as an address, which ends at ? and #.
+    former = Path(unquote(urlsplit(f"sqlite:///{path}").path)[1:])
+    if former != path and former.is_file() and not path.exists():
+        raise ConfigError(
+            f"The database of this site is at {former}, where an older version put it. Move that file to {path}, and "
+            "those beside it that end in -wal and -shm."
+        )
+    return path
 
 
 def sqlite(url: SplitResult) -> dict[str, Any]:

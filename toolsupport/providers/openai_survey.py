@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from toolsupport import loop_share
@@ -32,6 +33,7 @@ OWNERS = {"llamacpp": "/props", "koboldcpp": "/props", "vllm": "/version"}
 SETTINGS = "default_generation_settings"  # /props of llama-server, also before its builds of 2026, and of KoboldCpp
 # What llama.cpp reports of a template: the tools of a request, and the calls of its history. Some only have the second.
 TEMPLATE_TAKES = ("supports_tools", "supports_tool_calls")
+ABSENT = (401, 403, 404, 405, 501)  # of a path that a server does not have, or not for this site
 CONTEXTS = ("context_length", "max_model_len", "context_window", "max_context_length")
 
 ModelData = Mapping[str, Any]
@@ -42,19 +44,21 @@ async def survey(endpoint: Endpoint) -> ServerReport:
     entries = _entries(await http_client.get_json(endpoint, LIST))
     if entries is None:
         raise http_client.raised(error_text.failed(endpoint, "garbled", sentence("no_list_of_models")))
-    about = await _about(endpoint, entries)
+    answer = await _about(endpoint, entries)
+    about = answer or {}
     extras = {text_in(extra, "id"): extra for extra in _entries(about) or []}
     if SETTINGS in about and len(entries) == 1:
         extras = {text_in(entries[0], "id"): about}  # with more models, /props describes only the server
-    models = await loop_share.apart(lambda: _reports(entries, extras), len(entries) * MODEL_SIZE)
+    models = await loop_share.apart(lambda: _reports(entries, extras, unread=answer is None), len(entries) * MODEL_SIZE)
     return ServerReport(text_in(about, "build_info") or text_in(about, "version"), models)
 
 
-def _reports(entries: list[ModelData], extras: Mapping[str, ModelData]) -> tuple[ModelReport, ...]:
+def _reports(entries: list[ModelData], extras: Mapping[str, ModelData], *, unread: bool) -> tuple[ModelReport, ...]:
+    """Return the reports; what is `unread` might hold the digests of those that have none."""
     found = {
         name: _report(name, {**entry, **extras.get(name, {})}) for entry in entries if (name := text_in(entry, "id"))
     }
-    return tuple(found.values())
+    return tuple(replace(one, digest=one.digest or None) if unread else one for one in found.values())
 
 
 async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
@@ -80,8 +84,8 @@ async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
     return states[-1] == "loaded" if states else None
 
 
-async def _about(endpoint: Endpoint, entries: list[ModelData]) -> JSON:
-    """Return the further answer, or nothing: only the list of models is indispensable."""
+async def _about(endpoint: Endpoint, entries: list[ModelData]) -> JSON | None:
+    """Return the further answer, {} if the server has none, None if it could not be read: the list is enough."""
     owner = text_in(entries[0], "owned_by") if entries else ""
     path = provider(endpoint.kind).about or OWNERS.get(owner, "")
     if not path:
@@ -91,7 +95,7 @@ async def _about(endpoint: Endpoint, entries: list[ModelData]) -> JSON:
     except ProviderError as error:
         if error.kind == "unreachable":
             raise
-        return {}
+        return {} if error.status in ABSENT else None
     return answer if isinstance(answer, dict) else {}
 
 

@@ -39,13 +39,14 @@ class ModelDetails:
 class ModelReport:
     """One model of a server's list.
 
-    `digest` is "" and `size_bytes` None if not reported. `capabilities` is None if the list is missing, which differs
+    `digest` is "" if the server shows none, None if a further answer that may hold one failed, and `size_bytes` None if
+    not reported. `capabilities` is None if the list is missing, which differs
     from an empty list: a missing list denies nothing. `modified_at` is the server's own text (ISO 8601) or "".
     `details` is None if they need a separate request, and complete if the list holds everything.
     """
 
     name: str
-    digest: str = ""
+    digest: str | None = ""
     size_bytes: int | None = None
     family: str = ""
     quantization: str = ""

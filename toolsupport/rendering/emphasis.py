@@ -21,10 +21,11 @@ class _State(StateInline):
     def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:
         found = super().scanDelims(start, canSplitWord)
         end = start + found.length
-        if not canSplitWord or not 0 < start < end < self.posMax:
+        # A single asterisk and one before a digit may multiply: 总价=单价(元)*数量(个)*折扣.
+        if not canSplitWord or found.length < 2 or not 0 < start < end < self.posMax:
             return found
         before, after = self.src[start - 1], self.src[end]
-        beside = _is_wide(before) or _is_wide(after)
+        beside = (_is_wide(before) or _is_wide(after)) and not (after.isascii() and after.isdigit())
         opens = found.can_open or (beside and _is_punctuation(after))
         closes = found.can_close or (beside and _is_punctuation(before))
         return Scanned(opens, closes, found.length)

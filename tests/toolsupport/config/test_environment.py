@@ -30,6 +30,19 @@ def test_the_folder_of_the_data_may_have_any_name(name: str) -> None:
     assert database(f"sqlite:///{quote(file)}")["NAME"] == file
 
 
+@pytest.mark.parametrize(("name", "former"), [("a#b", "a"), ("what?", "what"), ("50%25", "50%/toolsupport.sqlite3")])
+def test_the_file_of_an_older_version_is_named_until_it_is_moved(tmp_path: Path, name: str, former: str) -> None:
+    old, directory = tmp_path / former, tmp_path / name
+    directory.mkdir()
+    old.parent.mkdir(exist_ok=True)
+    old.write_bytes(b"rows")
+    with pytest.raises(ConfigError, match="Move that file") as refused:
+        environment.database({"DATABASE_URL": ""}, directory)
+    assert f"at {old}, " in str(refused.value)
+    new = old.rename(directory / "toolsupport.sqlite3")
+    assert environment.database({"DATABASE_URL": ""}, directory)["NAME"] == str(new)
+
+
 # O2
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
 def test_an_address_of_postgresql_gives_pooled_checked_connections(scheme: str) -> None:

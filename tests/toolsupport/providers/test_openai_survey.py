@@ -182,6 +182,14 @@ async def test_no_digest_where_nothing_names_the_build(survey: Survey, kind: str
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(("status", "digest"), [(503, None), (500, None), (404, ""), (403, "")])
+async def test_a_digest_that_could_not_be_read_is_unknown(survey: Survey, status: int, digest: str | None) -> None:
+    failed = RequestRefused("no", kind="refused", status=status)
+    [model] = (await survey("llamacpp", models=recorded("llamacpp_models"), props=failed)).models
+    assert model.digest == digest
+
+
+@pytest.mark.asyncio
 async def test_a_loaded_model_of_a_router_is_no_other_build(survey: Survey) -> None:
     report = await survey("llamacpp", models=recorded("llamacpp_router"), props=recorded("llamacpp_props"))
     assert {model.digest for model in report.models} == {""}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from django.db.backends.sqlite3 import base
@@ -16,8 +17,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return made
 
 
+@lru_cache(maxsize=2)  # a search compares the same text with several words
 def lowered(text: Any) -> Any:
-    """Return a text in lower case, with as many characters: of İ, Python makes an i and a dot above it."""
+    """Return a text in lower case: İ is one i, not i and a dot above it, and σ ends no word differently."""
     if not isinstance(text, str):
         return text
-    return text.lower() if text.isascii() else text.lower().replace("i\u0307", "i")
+    return text.lower() if text.isascii() else text.lower().replace("i\u0307", "i").replace("ς", "σ")

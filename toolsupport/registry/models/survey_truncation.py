@@ -33,7 +33,7 @@ def bounded_details(details: ModelDetails) -> ModelDetails:
 def _model(model: ModelReport) -> ModelReport:
     return replace(
         model,
-        digest=_cut(model.digest, ModelProfile, "digest"),
+        digest=None if model.digest is None else _cut(model.digest, ModelProfile, "digest"),
         family=_cut(model.family, ModelProfile, "family"),
         quantization=_cut(model.quantization, ModelProfile, "quantization"),
         capabilities=_abilities(model.capabilities),

@@ -132,7 +132,7 @@ def _mark_gone(row: ModelProfile, now: datetime) -> None:
 
 
 def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
-    digest = model.digest or row.digest  # it may come from a further answer, which can fail
+    digest = row.digest if model.digest is None else model.digest
     if row.digest != digest or _differs(row, model):
         _forget_details(row)
     row.digest = digest

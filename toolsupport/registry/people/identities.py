@@ -90,7 +90,9 @@ def _connected(identity: VouchedIdentity) -> User:
     if person is None:
         return _new(identity.name)
     known = person.has_usable_password() or ExternalIdentity.objects.filter(person=person).exists()
-    if known or not identity.exact:
+    # The database may take more for the same than case: İbrahim and ibrahim are two people.
+    exact = identity.exact and person.username.casefold() == identity.name.casefold()
+    if known or not exact:
         raise NotAllowed(TAKEN.format(person.username))
     return person
 

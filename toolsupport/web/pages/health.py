@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.db import DatabaseError, connection
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
@@ -82,7 +83,15 @@ def _from_this_machine(request: HttpRequest) -> bool:
     forwarded = any(name in request.headers for name in FORWARDED)
     opened = settings.ENV["TOOLSUPPORT_METRICS_LOOPBACK"] and not settings.BEHIND_HTTPS and not forwarded
     peer = client_address.parsed(request.META.get("REMOTE_ADDR") or "")
-    return bool(opened and peer and peer.is_loopback)
+    return bool(opened and peer and peer.is_loopback and _names_this_site(request))
+
+
+def _names_this_site(request: HttpRequest) -> bool:
+    """Return False for the name of another page, which a browser on this machine was led here by."""
+    try:
+        return bool(request.get_host())
+    except DisallowedHost:
+        return False
 
 
 def _refused(request: HttpRequest) -> HttpResponse:

@@ -128,6 +128,7 @@ def test_signs_are_looked_for_as_they_are(alice: User, text: str) -> None:
         ("überall", "ÜBER", "über"),
         ("ПРИВЕТ, мир", "привет", "ПРИВЕТ"),
         ("Ο ΣΊΣΥΦΟΣ", "σίσυφ", "ΣΊΣΥΦ"),
+        ("ΟΔΟΣΗΜΑΝΣΗ", "ΟΔΟΣ", "ΟΔΟΣ"),
         ("İstanbul", "istanbul", "İstanbul"),
         ("İ" * 99 + " needle", "NEEDLE", "needle"),
         ("un cafe\u0301 noir", "CAF\u00c9", "cafe\u0301"),

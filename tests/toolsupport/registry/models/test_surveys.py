@@ -111,15 +111,15 @@ def test_a_new_build_makes_measurements_stale():  # M3
     assert (_standing(profile).source, _standing(profile).value) == ("auto_detected_stale", True)
 
 
-def test_a_list_without_digests_is_no_sign_of_a_new_build():
+def test_a_digest_that_could_not_be_read_is_no_sign_of_a_new_build():
     # A llama-server or LM Studio whose further answer failed, such as while it loads a model.
     server = ServerFactory()
     surveys.record_survey(server.pk, _report("strange"))
     profile = ModelProfile.objects.select_related("server").get(name="strange")
     overrides.add(NewOverride(profile.pk, "tools", True, "auto_detected"))
-    surveys.record_survey(server.pk, _report("strange", digest=""))
+    surveys.record_survey(server.pk, _report("strange", digest=None))
     assert _standing(profile).source == "auto_detected"
-    surveys.record_survey(server.pk, _report("strange", digest="other"))
+    surveys.record_survey(server.pk, _report("strange", digest=""))
     assert _standing(profile).source == "auto_detected_stale"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Barrier
 
 import pytest
@@ -13,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import connection
 
 from tests.factories import PASSWORD, UserFactory
-from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.errors import NotAllowed, ToolsupportError
 from toolsupport.models import ExternalIdentity
 from toolsupport.registry.factors import recovery_codes
 from toolsupport.registry.people import accounts, api_keys, first_admin, identities
@@ -74,3 +75,13 @@ def test_an_administrator_gets_no_name_that_differs_in_case_only(bob: User) -> N
     User.objects.update(is_active=False)
     assert not first_admin.admin_from_environment(f"Bob:{PASSWORD}")
     assert User.objects.count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("invited", "name", "same"), [("erin", "Erin", True), ("ibrahim", "İbrahim", False)])
+def test_an_invited_account_is_only_for_its_name_in_any_case(invited: str, name: str, same: bool) -> None:
+    accounts.invite(invited, "user")
+    found = ""
+    with suppress(NotAllowed):
+        found = identities.signed_in(VouchedIdentity("https://idp.example", "1", name, "user")).username
+    assert (found == invited) is same

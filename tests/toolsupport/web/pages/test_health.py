@@ -85,6 +85,8 @@ def test_metrics_are_closed_unless_opened(client: Client, settings: Settings, al
     settings.ENV = settings.ENV | {"TOOLSUPPORT_METRICS_LOOPBACK": True}
     local, other = Client(), Client(REMOTE_ADDR="10.0.0.7")
     assert (local.get("/metrics").status_code, other.get("/metrics").status_code) == (200, 404)
+    # A page whose name leads a browser on this machine here.
+    assert local.get("/metrics", headers={"Host": "evil.example"}).status_code == 404
     for header in ("X-Forwarded-For", "X-Real-IP", "Forwarded", "Via"):
         assert local.get("/metrics", headers={header: "127.0.0.1"}).status_code == 404
     settings.BEHIND_HTTPS = True
