@@ -25,6 +25,7 @@ from toolsupport.core.prompt import refused_history
 from toolsupport.core.server_refusals import OTHER, classify
 from toolsupport.core.types import Endpoint, Request
 from toolsupport.providers.exchange_recorder import ExchangeRecorder
+from toolsupport.providers.openai_request import OPTIONS
 
 # A field of the protocol → its names in errors. Of two that exclude each other the first one is left out.
 FIELDS = {
@@ -43,8 +44,12 @@ REFUSES = (
     r"|\bcannot (?:both )?be (?:set|used|specified|combined))\b"
 )
 BETWEEN = r"(?:[^\n.]|\.(?! )){0,120}"  # within a sentence
+# Parameters of tools, and parts of the names of models, may be words like these.
+NOT_OTHERS = r"\b(?<!-)(?<!properties\.)(?<!properties', ')"
+# Two settings that exclude each other: a request with one of them is in order.
+BOTH = re.compile(r"\bboth\b|\btogether\b|\bcombined\b")
 REFUSED = {
-    field: re.compile(rf"{REFUSES}{BETWEEN}\b{name}(?![\w-])|\b{name}(?![\w-]){BETWEEN}{REFUSES}")
+    field: re.compile(rf"{REFUSES}{BETWEEN}{NOT_OTHERS}{name}(?![\w/-])|{NOT_OTHERS}{name}(?![\w/-]){BETWEEN}{REFUSES}")
     for field, name in FIELDS.items()
 }
 # Refused as it is, sent or not: the codec then sends "none" beside tools.
@@ -60,7 +65,8 @@ STATUSES = frozenset({400, 422})
 # SGLang and llama-cpp-python answer an exception of a template so.
 OF_TEMPLATES = STATUSES | {500}
 SECONDS, MOST = 3600.0, 500
-LONGEST = 4_000  # characters of an error that are searched
+# These hold for a request that sends nothing of the kind.
+OF_EACH = frozenset({"reasoning_effort", "thoughts", "signatures"})
 
 _refused: dict[tuple[str, str], tuple[float, frozenset[str]]] = {}
 
@@ -71,19 +77,19 @@ async def stream(
     """Yield the batches of providers.stream for the request, or for as much of it as its server takes."""
     given = () if recorder is None else (recorder,)
     again: Request | None = replace(request, left_out=_known(endpoint, request))
-    lowered = False
+    lowered, once = False, set[str]()
     while again is not None:
         request, again = again, None
         history = refused_history.rewritten(request.messages, request.left_out)
         async with aclosing(providers.stream(endpoint, replace(request, messages=history), *given)) as batches:
             async for batch in batches:
-                again = _without_refused(batch, request)
+                again = _without_refused(batch, request, once)
                 if again is None and not lowered:
                     again = _with_lower_limit(batch[-1], request)
                     lowered = again is not None
                 if again is None:
                     if request.left_out and not isinstance(batch[-1], Failed):
-                        _remember(endpoint, request)
+                        _remember(endpoint, request, request.left_out - once)
                     yield batch
 
 
@@ -92,21 +98,35 @@ def _known(endpoint: Endpoint, request: Request) -> frozenset[str]:
     return fields if fields and time.monotonic() - since < SECONDS else frozenset()
 
 
-def _remember(endpoint: Endpoint, request: Request) -> None:
-    if _known(endpoint, request) != request.left_out:
+def _remember(endpoint: Endpoint, request: Request, fields: frozenset[str]) -> None:
+    if _known(endpoint, request) != fields:
         if len(_refused) >= MOST:
             _refused.clear()
-        _refused[endpoint.base_url, request.model] = time.monotonic(), request.left_out
+        _refused[endpoint.base_url, request.model] = time.monotonic(), fields
 
 
-def _without_refused(batch: Sequence[Event], request: Request) -> Request | None:
-    """Return the request without what this batch refuses; None if it refuses nothing that can be left out."""
-    if thinking_setting.is_denied(batch[-1], request):
+def _without_refused(batch: Sequence[Event], request: Request, once: set[str]) -> Request | None:
+    """Return the request without what this batch refuses; None if it refuses nothing that can be left out.
+
+    What is refused only beside another setting is added to `once`.
+    """
+    event = batch[-1]
+    if not isinstance(event, Failed):
+        return None
+    if thinking_setting.is_denied(event, request):
         return replace(request, think=None)
-    field = refused_field(batch[-1])
-    if not field:
-        field = next((each for each in _roles(batch[-1]) if _helps(each, request)), "")
+    field = next((each for each in refused_fields(event) if _is_sent(each, request)), "")
+    if field and BOTH.search(_words(event)):
+        once.add(field)
+    field = field or next((each for each in _roles(event) if _helps(each, request)), "")
     return replace(request, left_out=request.left_out | {field}) if field and field not in request.left_out else None
+
+
+def _is_sent(field: str, request: Request) -> bool:
+    if field in request.left_out:
+        return False
+    sent = {OPTIONS.get(name, name) for name in request.options}
+    return field in OF_EACH or field in sent or (field == "stream_options" and request.stream)
 
 
 def _with_lower_limit(event: Event, request: Request) -> Request | None:
@@ -128,14 +148,14 @@ def _helps(name: str, request: Request) -> bool:
     return refused_history.helps(request.messages, request.left_out, name)
 
 
-def refused_field(event: Event) -> str:
-    """Return the setting for which a server refused a request, a key of REFUSED, or ""."""
+def refused_fields(event: Event) -> list[str]:
+    """Return the settings for which a server refused a request, keys of REFUSED."""
     if not isinstance(event, Failed) or event.status not in STATUSES:
-        return ""
+        return []
     words = _words(event)
-    return next((field for field, pattern in REFUSED.items() if pattern.search(words)), "")
+    return [field for field, pattern in REFUSED.items() if pattern.search(words)]
 
 
 def _words(event: Failed) -> str:
     found = classify(event.status, event.body)
-    return found.message[:LONGEST].lower().replace("’", "'") if found.label == OTHER else ""
+    return found.message.lower().replace("’", "'") if found.label == OTHER else ""

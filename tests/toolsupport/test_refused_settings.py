@@ -13,7 +13,7 @@ from tests.toolsupport.test_exchange import HI, QUESTION, SERVER, TOOLS, ask, re
 from toolsupport import providers, refused_settings
 from toolsupport.core.events import Event, Failed
 from toolsupport.core.types import ChatMessage, Permit, Request, Role, ToolCall
-from toolsupport.refused_settings import refused_field
+from toolsupport.refused_settings import refused_fields
 
 AZURE = replace(SERVER, kind="openai")
 TOKENS = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
@@ -65,20 +65,23 @@ WORDS = {
     "Invalid value for temperature: 3. It must be at most 2.": "",
     "This model does not support tools.": "",
     "The image is not supported. Set a seed.": "",
+    "tools.0.function.parameters.properties.temperature: unsupported type 'float'": "",
+    "('body', 'tools', 0, 'properties', 'temperature'): extra inputs are not permitted": "",
+    "The model bytedance-seed/seed-oss-36b is not available.": "",
 }
 
 
 @every("words", WORDS)
 def test_the_refused_field(words: str) -> None:
-    assert refused_field(no(words)) == WORDS[words]
-    assert refused_field(no(words, 500)) == ""
+    assert (*refused_fields(no(words)), "")[0] == WORDS[words]
+    assert refused_fields(no(words, 500)) == []
 
 
 def test_a_field_in_a_validators_place() -> None:
-    assert refused_field(Failed("refused", "No.", 422, json.dumps({"detail": [EXTRA]}))) == "stream_options"
+    assert refused_fields(Failed("refused", "No.", 422, json.dumps({"detail": [EXTRA]}))) == ["stream_options"]
     spelled = EXTRA | {"loc": ["body", "messages", 0, "name"]}
-    assert refused_field(Failed("refused", "No.", 422, json.dumps({"detail": [spelled]}))) == ""
-    assert refused_field(HI[0]) == ""
+    assert refused_fields(Failed("refused", "No.", 422, json.dumps({"detail": [spelled]}))) == []
+    assert refused_fields(HI[0]) == []
 
 
 @pytest.mark.asyncio
@@ -92,6 +95,21 @@ async def test_the_request_is_repeated_without_it(recorder, permit: Permit) -> N
     found = [request.left_out for request in made.requests]
     both = {"max_tokens", "temperature"}
     assert found == [set(), {"max_tokens"}, both, both, set()]
+
+
+@pytest.mark.asyncio
+async def test_of_several_refused_settings_one_that_was_sent_is_left_out(recorder) -> None:  # noqa: F811
+    made = recorder([[no("temperature and top_p are not supported with this model")]], [HI])
+    assert (await ask(AZURE, request_spec(options={"temperature": 0.5})))[-1] == HI[-1]
+    assert [request.left_out for request in made.requests] == [set(), {"temperature"}]
+
+
+@pytest.mark.asyncio
+async def test_a_setting_that_another_excludes_is_left_out_once(recorder) -> None:  # noqa: F811
+    made = recorder([[no("`temperature` and `top_p` cannot both be specified for this model.")]], [HI], [HI])
+    await ask(AZURE, request_spec(options={"temperature": 0.5, "top_p": 0.5}))
+    await ask(AZURE, request_spec(options={"top_p": 0.5}))
+    assert [request.left_out for request in made.requests] == [set(), {"top_p"}, set()]
 
 
 @pytest.mark.asyncio

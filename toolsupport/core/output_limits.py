@@ -21,10 +21,15 @@ IN_CONTEXT = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"too large: \d.{{1,40}}maximum context length is {NUMBER} tokens and your request has {NUMBER} input",
-        rf"maximum context length is {NUMBER} tokens.{{1,40}}requested (?:about )?\d+ tokens \({NUMBER} (?:in|of)\b",
         rf"maximum context length of {NUMBER} tokens.{{1,40}}total of \d+ tokens: {NUMBER} tokens from the input",
         rf"must be <= {NUMBER}\. given: {NUMBER} `inputs` tokens",
     )
+)
+# The context, all that was asked for, and the answer in it: OpenAI and OpenRouter count messages and tools apart.
+WITH_ANSWER = re.compile(
+    rf"maximum context length is {NUMBER} tokens.{{1,40}}requested (?:about )?{NUMBER} tokens "
+    rf"\([^()]{{1,120}}?\b{NUMBER} in the (?:completion|output)",
+    re.IGNORECASE,
 )
 # The same in other orders: Anthropic's API and later versions of vLLM.
 TURNED = tuple(
@@ -66,9 +71,12 @@ def lowered(options: Mapping[str, Any], words: str) -> dict[str, Any] | None:
 
 def _permitted(words: str) -> int | None:
     """Return the largest limit that a refusal permits, 0 if the prompt leaves no room for an answer."""
-    for patterns, context, prompt in ((IN_CONTEXT, 1, 2), (TURNED, 2, 1)):
+    if found := WITH_ANSWER.search(words):
+        context, all_, answer = map(int, found.groups())
+        return _rest(context, all_ - answer)
+    for patterns, first, second in ((IN_CONTEXT, 1, 2), (TURNED, 2, 1)):
         if found := next((match for pattern in patterns if (match := pattern.search(words))), None):
-            return _rest(int(found[context]), int(found[prompt]))
+            return _rest(int(found[first]), int(found[second]))
     of_model = next((match for pattern in OF_MODEL if (match := pattern.search(words))), None)
     return int(of_model[1]) if of_model else None
 

@@ -31,6 +31,7 @@ class _OpenAIDraft:
     name: str = ""
     pieces: list[str] = field(default_factory=list)
     stated: int = 0
+    begun: bool = False
 
     @property
     def text(self) -> str:
@@ -41,8 +42,14 @@ class _OpenAIDraft:
         return bool(self.pieces) and self.pieces[-1].rstrip().endswith("}") and _object(self.text) is not None
 
     def pending_events(self) -> list[Event]:
-        """The pieces not emitted yet; they wait for the name, and an empty object for what may replace it."""
-        return [] if self.placeholder else self.last_events()
+        """The pieces not emitted yet; they wait for the name, and an empty object for what may replace it.
+
+        The place where a call begins decides whether it was meant, so that is emitted at once.
+        """
+        if not self.placeholder:
+            return self.last_events()
+        begins, self.begun = bool(self.name) and not self.begun, True
+        return [CallDelta(self.id, self.name, "")] if begins else []
 
     @property
     def placeholder(self) -> bool:

@@ -165,39 +165,41 @@ class OpenAICodec:
             self._usage = _joined(self._usage, _usage(chunk))
         choices = chunk.get("choices") or []
         # One answer is asked for: a second choice is its other part, such as the calls after the text.
+        given = set[str]()
         for choice in choices if isinstance(choices, list) else ():
             if not self._over:
-                self._choice(choice, events)
+                self._choice(choice, given, events)
 
-    def _choice(self, choice: JSON, events: list[Event]) -> None:
+    def _choice(self, choice: JSON, given: set[str], events: list[Event]) -> None:
+        """Read a choice; `given` names the parts that another one of the same object had."""
         if error := choice.get("error"):
             self._read_line(orjson.dumps(error), events)
             return
         if delta := choice.get("delta"):
-            self._parts(delta, (), events)
-        elif message := choice.get("message"):  # after the pieces it may repeat all of them
-            self._parts(message, frozenset(self._streamed), events)
+            self._parts(delta, (), self._streamed, events)
+        elif message := choice.get("message"):  # a piece too on some servers; after a `delta` it repeats the whole
+            self._parts(message, self._streamed | given, given, events)
         self._finish = finish_reason(str(choice.get("finish_reason") or self._finish))
         stop = choice.get("stop_reason") or choice.get("matched_stop")  # of vLLM, of SGLang; a number is a token
         self._stopped_at = stop if isinstance(stop, str) else self._stopped_at
 
-    def _parts(self, written: JSON, known: Collection[str], events: list[Event]) -> None:
-        """Add the parts of a message that are not `known` yet."""
+    def _parts(self, written: JSON, known: Collection[str], taken: set[str], events: list[Event]) -> None:
+        """Add the parts of a message that are not `known` yet, and their names to `taken`."""
         thinking, refusal = written.get("reasoning_content") or written.get("reasoning"), written.get("refusal")
         if thinking and "thinking" not in known:
-            self._streamed.add("thinking")
+            taken.add("thinking")
             self._say(_texts(thinking, ThinkingDelta), events)
         # OpenAI writes a refusal in the place of the content.
         self._refused = self._refused or bool(refusal)
         content = written.get("content") or (refusal if isinstance(refusal, str) else "")
         if content and "content" not in known:
-            self._streamed.add("content")
+            taken.add("content")
             self._say(_texts(content, TextDelta), events)
         if (calls := written.get("tool_calls")) and "calls" not in known:
-            self._streamed.add("calls")
+            taken.add("calls")
             events += self._calls.feed(calls)
-        elif (older := written.get("function_call")) and "older call" not in known and "calls" not in self._streamed:
-            self._streamed.add("older call")
+        elif (older := written.get("function_call")) and "older call" not in known and "calls" not in taken:
+            taken.add("older call")
             events += self._calls.feed([{"function": older}])
 
     def _say(self, deltas: list[TextDelta | ThinkingDelta], events: list[Event]) -> None:

@@ -20,6 +20,10 @@ WORDS = {
     f"This model's maximum context length is 5001 tokens. {REQUESTED}": None,
     "This endpoint's maximum context length is 32768 tokens. However, you requested about 37000 tokens (5000 of text "
     "input, 32000 in the output). Please reduce the length of either one.": 27768,
+    "This model's maximum context length is 32768 tokens. However, you requested 37074 tokens (5000 in the messages, "
+    "74 in the functions, and 32000 in the completion).": 27694,
+    "This endpoint's maximum context length is 32768 tokens. However, you requested about 40000 tokens (5000 of text "
+    "input, 3000 of tool input, 32000 in the output).": 24768,
     "Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of 37000 "
     "tokens: 5000 tokens from the input messages and 32000 tokens for the completion.": 27768,
     "input length and `max_tokens` exceed context limit: 188240 + 32000 > 200000, decrease input length": 11760,

@@ -25,6 +25,7 @@ WORDS = {
     "Conversation roles must alternate user/assistant/user/assistant/...": ["system", "order"],
     "After the optional system message, conversation roles must alternate user and assistant roles except for tool "
     "calls and results.": ["order"],
+    "After the optional system message, conversation roles must alternate user/assistant/user/assistant/...": ["order"],
     "Unexpected role 'user' after role 'tool'": ["order"],
     "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant": ["prefill"],
     "Assistant response prefill is incompatible with enable_thinking.": ["prefill"],

@@ -29,11 +29,32 @@ CASES: dict[str, tuple[bytes, list[Event | str]]] = {
     ),
     "an empty object before the arguments": (
         sse(asked(piece("{}", id="1", name="f")), asked(piece('{"a"')), asked(piece(":1}")), CALLED),
-        [CallDelta("1", "f", '{"a"'), CallDelta("1", "f", ":1}"), ready("1", "f", F), Finished("tool_calls")],
+        [
+            CallDelta("1", "f", ""),
+            CallDelta("1", "f", '{"a"'),
+            CallDelta("1", "f", ":1}"),
+            ready("1", "f", F),
+            Finished("tool_calls"),
+        ],
     ),
     "an empty object and nothing else": (
         sse(asked(piece({}, id="1", name="f")), CALLED),
-        [CallDelta("1", "f", "{}"), ready("1", "f", "{}"), Finished("tool_calls")],
+        [CallDelta("1", "f", ""), CallDelta("1", "f", "{}"), ready("1", "f", "{}"), Finished("tool_calls")],
+    ),
+    "a call without arguments before another one": (
+        sse(asked(piece("{}", id="1", name="g")), asked(piece(F, id="2", name="f", index=1)), CALLED),
+        [
+            CallDelta("1", "g", ""),
+            CallDelta("2", "f", F),
+            CallDelta("1", "g", "{}"),
+            ready("1", "g", "{}"),
+            ready("2", "f", F),
+            Finished("tool_calls"),
+        ],
+    ),
+    "pieces that are messages": (
+        sse(*({"choices": [{"message": {"content": text}}]} for text in ("Hel", "lo")), STOP),
+        [TextDelta("Hel"), TextDelta("lo"), Finished("stop")],
     ),
     "a call by its older name": (
         sse(said(function_call={"name": "f", "arguments": '{"a"'}), said(function_call={"arguments": ":1}"}))

@@ -26,7 +26,7 @@ REFUSED: Mapping[str, re.Pattern[str]] = MappingProxyType(
             r"(?:supported|allowed|enabled)\b|\bdeveloper instructions? (?:is|are) not enabled\b"
             r"|(?:\bnot|n't) support (?:the )?['`\"]?(?:system|developer)['`\"]?(?: role| messages?| prompts?| with)"
             r"|\bonly user(?:,| and) (?:model|assistant)\b.{0,20}\broles are supported\b"
-            r"|\bconversation roles must alternate user/"
+            r"|(?<!optional system message, )\bconversation roles must alternate user/"
         ),
         # Mistral's service and templates, also behind a name that does not show the family.
         "order": re.compile(r"\bunexpected role 'user' after role 'tool'|\bconversation roles must alternate\b"),
