@@ -37,12 +37,14 @@ const sourceOf = async (button) => {
 };
 
 export const copyFrom = async (button) => {
+  let text;
+  try { text = await sourceOf(button); }
+  catch { return say(button, "Nothing was copied. Reload the page and try again."); }
+  if (text === undefined) return;
   try {
-    const text = await sourceOf(button);
-    if (text === undefined) return;
     await write(text);
     flash(button);
-  } catch { say(button, "Nothing was copied. Reload the page and try again."); }
+  } catch { say(button, "Nothing was copied: your browser does not allow it here."); }
 };
 
 document.addEventListener("click", (event) => {
