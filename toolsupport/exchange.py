@@ -367,21 +367,24 @@ def _trouble(event: Failed, request_spec: RequestSpec, request: Request) -> Trou
 
 
 def _meant(event: Event, request_spec: RequestSpec, request: Request, results: ResultIndex) -> bool:
-    """Drop calls found in prose that repeat a tool's result, or that could not run."""
+    """Drop calls found in prose that repeat a tool's result."""
     if isinstance(event, ReasoningSeen):
         return thinking_setting.shows_others(event, request_spec, request)
     if not isinstance(event, CallFound):
         return True
-    return not results.hold(event.raw) and isinstance(check_call(event.call, request_spec.callable), CallReady)
+    return not results.hold(event.raw)
 
 
-def _checked(event: Event, offered: Sequence[ToolSpec], before: str) -> Event:
-    """Check a call against its tool. `before` is the text of earlier attempts, to which no mark of this one refers."""
+def _checked(event: Event, offered: Sequence[ToolSpec], before: str) -> Event | None:
+    """Check a call against its tool; one in prose that does not fit is None.
+
+    `before` is the text of earlier attempts, to which no mark of this one refers.
+    """
     if isinstance(event, TextReclassified):
         return replace(event, text=before + event.text)
     if isinstance(event, CallFound):
         checked = check_call(event.call, offered)
-        return replace(event, call=checked.call) if isinstance(checked, CallReady) else event
+        return replace(event, call=checked.call) if isinstance(checked, CallReady) else None
     if not isinstance(event, CallReady):
         return event
     checked = check_call(event.call, offered)

@@ -8,7 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolsupport.core.coercion import coerce, is_left_out, properties, required, resolved, type_of, types, whole
+from toolsupport.core.coercion import (
+    Coercion,
+    is_left_out,
+    is_nothing,
+    properties,
+    required,
+    resolved,
+    type_of,
+    whole,
+)
 from toolsupport.core.json_repair import read_json
 from toolsupport.core.schema_limits import parts_of
 from toolsupport.core.tool_lookup import find_tool
@@ -75,10 +84,10 @@ def typed(arguments: JSON, spec: ToolSpec | None) -> tuple[JSON, tuple[str, ...]
     """Return the arguments converted to the schema's types, and a description of each conversion."""
     if spec is None or parts_of(arguments) > MOST_CONVERTED:
         return arguments, ()
-    schemas = properties(spec.parameters)
+    schemas, coercion = properties(spec.parameters), Coercion(spec.parameters)
     result, repairs = {}, []
     for key, value in arguments.items():
-        result[key] = coerce(value, schemas[key], spec.parameters) if key in schemas else value
+        result[key] = coercion.value(value, schemas[key]) if key in schemas else value
         if result[key] is not value and compact(result[key]) != compact(value):
             before, after = type_of(value), type_of(result[key])
             repairs.append(
@@ -92,10 +101,12 @@ def without_wrapper(arguments: JSON, spec: ToolSpec) -> tuple[JSON, tuple[str, .
 
     Only where the tool declares all that is inside, and neither the wrapper nor any undeclared arguments.
     """
-    known = properties(spec.parameters)
     names = [key for key in arguments if key in NAME_KEYS and find_tool(str(arguments[key]), (spec,))]
     wrappers = [key for key in arguments if key not in names]
-    if len(wrappers) != 1 or wrappers[0] not in ARGUMENT_KEYS or known.keys() & arguments.keys():
+    if len(wrappers) != 1 or wrappers[0] not in ARGUMENT_KEYS:
+        return arguments, ()
+    known = properties(spec.parameters)
+    if known.keys() & arguments.keys():
         return arguments, ()
     written = arguments[wrappers[0]]
     if spec.parameters.get("additionalProperties") or len(written if isinstance(written, str) else "") > LONGEST_TEXT:
@@ -134,10 +145,14 @@ def _by_letters(names: Iterable[str]) -> dict[str, list[str]]:
 def without_nulls(arguments: JSON, spec: ToolSpec) -> tuple[JSON, tuple[str, ...]]:
     """Return the arguments without optional ones that are null and may not be: they are meant as not given."""
     known, needed = properties(spec.parameters), required(whole(spec.parameters, spec.parameters))
+    coercion = Coercion(spec.parameters)
     dropped = [
         name
         for name, value in arguments.items()
-        if name in known and name not in needed and is_left_out(value, types(known[name], spec.parameters))
+        if is_nothing(value)
+        and name in known
+        and name not in needed
+        and is_left_out(value, coercion.allowed(known[name]))
     ]
     kept = {name: value for name, value in arguments.items() if name not in dropped}
     return kept, tuple(f"{name}: left out, as it was null" for name in dropped)

@@ -20,7 +20,7 @@ import jsonschema_rs
 import orjson
 
 from toolsupport.core import sanitize, schema_patterns
-from toolsupport.core.call_building import typed, with_known_names, without_nulls, without_wrapper
+from toolsupport.core.call_building import MOST_CONVERTED, typed, with_known_names, without_nulls, without_wrapper
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.schema_complaints import complaint
 from toolsupport.core.schema_limits import (
@@ -89,6 +89,8 @@ def _compiling(schema: JSON) -> Iterator[None]:
 
 def _typed(call: ToolCall, spec: ToolSpec, complaints: list[str]) -> tuple[ToolCall, list[str]]:
     """Return the call with converted arguments if they then fit the schema, and the remaining errors otherwise."""
+    if parts_of(call.arguments) > MOST_CONVERTED:
+        return call, complaints
     arguments, repairs = call.arguments, tuple[str, ...]()
     for step in (with_known_names, typed, without_nulls):
         arguments, more = step(arguments, spec)

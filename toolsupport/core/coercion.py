@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolsupport.core.identity_cache import IdentityCache
 from toolsupport.core.json_pointers import pointed_at
-from toolsupport.core.json_repair import read_json
 from toolsupport.core.schema_spelling import OTHER_NAMES
+from toolsupport.core.text_values import NOTHING, ORDER, from_text
 from toolsupport.core.types import JSON
 
-INTEGER = re.compile(r"[+-]?\d{1,400}\Z")
-NUMBER = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,3})?\Z")
-BOOLEANS = {"true": True, "false": False}
-NOTHING = frozenset({"null", "none"})
-# The order in which the types of a schema are tried on a text: the most specific first.
-ORDER = ("null", "boolean", "integer", "number", "array", "object", "string")
 TEXT = frozenset({"string"})
 ALL_TYPES = frozenset(ORDER)
 MOST_STEPS = 16
 # Alternatives and values of a schema that are looked at for its types: a tool's schema may have thousands for one key.
 MOST_ALTERNATIVES = 200
 MOST_PARTS = 50  # of an `allOf`
-# Parts of a value that are compared with alternatives, to find the one that is meant.
+# Properties that all alternatives together declare.
+MOST_NAMED = 20_000
+COMPOSING = frozenset({"allOf", "anyOf", "oneOf", "$ref"})
+# Parts of the values that are compared with alternatives, to find the one that is meant.
 MOST_COMPARED = 20_000
-_NO = object()
+# Parts of schemas that are looked at for the types of the values of one call.
+MOST_READ = 6_000
 
 
 def resolved(schema: Any, root: JSON) -> JSON:
@@ -77,18 +75,35 @@ def required(schema: JSON) -> set[str]:
 
 def properties(schema: JSON) -> Mapping[str, Any]:
     """Return the schemas of the parameters by name, also those that only alternatives of the whole declare."""
+    return _named(schema) if COMPOSING.isdisjoint(schema) else _composed.of(schema)
+
+
+def _all_named(schema: JSON) -> Mapping[str, Any]:
+    """Return the properties of a schema with `allOf` or alternatives: each has a list of those that differ."""
     found = whole(schema, schema)
-    declared = found.get("properties")
-    declared = declared if isinstance(declared, Mapping) else {}
-    choices = _choices(found)
-    if not choices:
-        return declared
-    others: dict[str, list[Any]] = {}
-    for choice in choices[:MOST_ALTERNATIVES]:
-        inner = whole(choice, schema).get("properties")
-        for name, one in inner.items() if isinstance(inner, Mapping) else ():
-            others.setdefault(name, []).append(one)
-    return {name: given[0] if len(given) == 1 else {"anyOf": given} for name, given in others.items()} | dict(declared)
+    others: dict[str, dict[int, Any]] = {}
+    seen: dict[int, Mapping[str, Any]] = {}  # with what is seen: an id is free again after its object
+    left = MOST_NAMED
+    for choice in _choices(found)[:MOST_ALTERNATIVES]:
+        inner = _named(whole(choice, schema))
+        if id(inner) in seen:
+            continue
+        seen[id(inner)] = inner
+        left -= len(inner)
+        if left < 0:
+            break
+        for name, one in inner.items():
+            others.setdefault(name, {})[id(one)] = one
+    given = {name: list(ones.values()) for name, ones in others.items()}
+    return {name: ones[0] if len(ones) == 1 else {"anyOf": ones} for name, ones in given.items()} | dict(_named(found))
+
+
+_composed: IdentityCache[JSON, Mapping[str, Any]] = IdentityCache(_all_named, most=128)
+
+
+def _named(schema: JSON) -> Mapping[str, Any]:
+    declared = schema.get("properties")
+    return declared if isinstance(declared, Mapping) else {}
 
 
 def _choices(schema: JSON) -> list[Any]:
@@ -98,8 +113,12 @@ def _choices(schema: JSON) -> list[Any]:
 
 def types(schema: Any, root: JSON) -> frozenset[str]:
     """Return all types that the schema allows; every type if it names none, or has too many alternatives to look at."""
+    return _types_and_steps(schema, root, MOST_ALTERNATIVES)[0]
+
+
+def _types_and_steps(schema: Any, root: JSON, most: int) -> tuple[frozenset[str], int]:
     found: set[str] = set()
-    waiting, left = [schema], MOST_ALTERNATIVES
+    waiting, left = [schema], most
     while waiting:
         given = waiting.pop()
         schema = whole(given, root)
@@ -107,7 +126,7 @@ def types(schema: Any, root: JSON) -> frozenset[str]:
         values = [schema["const"]] if "const" in schema else schema.get("enum")
         left -= 1 + sum(len(one) for one in (values, schema.get("allOf")) if isinstance(one, list))
         if left < 0:
-            return ALL_TYPES
+            return ALL_TYPES, most
         found |= {"null"} if _is_nullable(given) or _is_nullable(schema) else set()
         if isinstance(schema.get("type"), str | list):
             found |= _named_types(schema["type"])
@@ -115,7 +134,7 @@ def types(schema: Any, root: JSON) -> frozenset[str]:
             waiting += choices[: left + 1]
         else:
             found |= {type_of(value) for value in values} if isinstance(values, list) and values else ALL_TYPES
-    return frozenset(found)
+    return frozenset(found), most - left
 
 
 def _is_nullable(schema: Any) -> bool:
@@ -145,21 +164,24 @@ def fits(value: Any, allowed: frozenset[str]) -> bool:
 
 def coerce(value: Any, schema: Any, root: JSON) -> Any:
     """Convert the value to its schema's type if the meaning is clear; else return it unchanged."""
-    return _Coercion(root).value(value, schema)
+    return Coercion(root).value(value, schema)
 
 
-class _Coercion:
-    """Converts one value. Each part of the schema is read once, for any number of parts of the value."""
+class Coercion:
+    """Converts the values of one call. Each part of the schema is read once, for any number of parts of the values."""
 
     def __init__(self, root: JSON) -> None:
         self._root = root
         self._types: dict[int, frozenset[str]] = {}
         self._whole: dict[int, JSON] = {}
         self._fitting: dict[tuple[int, str], list[Any]] = {}
-        self._left = MOST_COMPARED
+        self._targets: dict[int, JSON] = {}
+        self._chosen: dict[tuple[int, int], JSON] = {}
+        self._left, self._unread = MOST_COMPARED, MOST_READ
 
     def value(self, value: Any, schema: Any) -> Any:
-        allowed = self._allowed(schema)
+        schema = self._shared(schema)
+        allowed = self.allowed(schema)
         if not fits(value, allowed):
             value = _converted(value, allowed)
         if isinstance(value, str) and not fits(value, allowed) and "array" in allowed:
@@ -178,7 +200,7 @@ class _Coercion:
         return {
             key: part
             for key, part in parts
-            if key not in inner or key in needed or not is_left_out(part, self._allowed(inner[key]))
+            if key not in inner or key in needed or not is_left_out(part, self.allowed(inner[key]))
         }
 
     def _list(self, value: list[Any], schema: JSON) -> list[Any]:
@@ -189,10 +211,22 @@ class _Coercion:
         rest = [self.value(part, items) for part in value[len(first) :]] if isinstance(items, Mapping) else None
         return [*map(self.value, value, first), *(value[len(first) :] if rest is None else rest)]
 
-    def _allowed(self, schema: Any) -> frozenset[str]:
+    def allowed(self, schema: Any) -> frozenset[str]:
+        """Return the types that a schema allows; all if those before had too many alternatives."""
+        schema = self._shared(schema)
         if id(schema) not in self._types:
-            self._types[id(schema)] = types(schema, self._root)
+            most = min(MOST_ALTERNATIVES, self._unread)
+            self._types[id(schema)], used = _types_and_steps(schema, self._root, most)
+            self._unread -= used
         return self._types[id(schema)]
+
+    def _shared(self, schema: Any) -> Any:
+        """Return what a schema refers to, so that it is read once for all that refer to it."""
+        if not isinstance(schema, dict) or "$ref" not in schema or _is_nullable(schema):
+            return schema
+        if id(schema) not in self._targets:
+            self._targets[id(schema)] = resolved(schema, self._root)
+        return self._targets[id(schema)]
 
     def _read(self, schema: Any) -> JSON:
         if id(schema) not in self._whole:
@@ -206,7 +240,7 @@ class _Coercion:
         items = self._choice([], schema).get("items")
         if not isinstance(items, Mapping):
             return text
-        allowed = self._allowed(items)
+        allowed = self.allowed(items)
         item = text if allowed == TEXT else from_text(text, allowed)
         return [item] if allowed == TEXT or (allowed != ALL_TYPES and not isinstance(item, str)) else text
 
@@ -218,9 +252,15 @@ class _Coercion:
             return found
         key = (id(schema), type_of(value))
         if key not in self._fitting:
-            self._fitting[key] = [one for one in choices[:MOST_ALTERNATIVES] if fits(value, self._allowed(one))]
+            self._fitting[key] = [one for one in choices[:MOST_ALTERNATIVES] if fits(value, self.allowed(one))]
         chosen = self._likeliest(value, self._fitting[key])
-        return found if chosen is None else _joined([found, self._choice(value, chosen, steps - 1)])
+        if chosen is None:
+            return found
+        inner = self._choice(value, chosen, steps - 1)
+        both = (id(found), id(inner))
+        if both not in self._chosen:
+            self._chosen[both] = _joined([found, inner])
+        return self._chosen[both]
 
     def _likeliest(self, value: Any, choices: list[Any]) -> Any:
         """Return the first alternative that a value fits as it is; else the first that it does not contradict."""
@@ -237,7 +277,7 @@ class _Coercion:
             return False
         inner, needed = schema.get("properties"), required(schema)
         inner = inner if isinstance(inner, Mapping) else {}
-        self._left -= len(value) + len(needed)
+        self._left -= 1 + len(value) + len(needed)
         if self._left < 0:
             return False
         if not needed <= value.keys() or (schema.get("additionalProperties") is False and value.keys() - inner.keys()):
@@ -254,14 +294,14 @@ class _Coercion:
 
     def _fits_inside(self, value: Any, schema: JSON) -> bool:
         """Return whether the parts of a value have the types of a schema."""
-        self._left -= len(value) if isinstance(value, dict | list) else 0
+        self._left -= 1 + (len(value) if isinstance(value, dict | list) else 0)
         if self._left < 0:
             return False
         if isinstance(value, dict) and isinstance(inner := schema.get("properties"), Mapping):
-            return all(key not in inner or fits(part, self._allowed(inner[key])) for key, part in value.items())
+            return all(key not in inner or fits(part, self.allowed(inner[key])) for key, part in value.items())
         items = schema.get("items")
         if isinstance(value, list) and isinstance(items, Mapping):
-            return all(fits(part, self._allowed(items)) for part in value)
+            return all(fits(part, self.allowed(items)) for part in value)
         return True
 
 
@@ -269,7 +309,12 @@ def is_left_out(value: Any, allowed: frozenset[str]) -> bool:
     """Return whether a value means that an optional argument is not given: null, or the word, for one of neither."""
     if value is None:
         return "null" not in allowed
-    return isinstance(value, str) and not allowed & {"null", "string"} and value.strip().lower() in NOTHING
+    return not allowed & {"null", "string"} and is_nothing(value)
+
+
+def is_nothing(value: Any) -> bool:
+    """Return whether a value is null or the word for it."""
+    return value is None or (isinstance(value, str) and value.strip().lower() in NOTHING)
 
 
 def _as_text(value: Any) -> str:
@@ -286,76 +331,3 @@ def _converted(value: Any, allowed: frozenset[str]) -> Any:
     if "boolean" in allowed and value in (0, 1) and not isinstance(value, bool | float):
         return bool(value)
     return value
-
-
-def from_text(text: str, allowed: frozenset[str]) -> Any:
-    """Parse a string as one of the allowed types; return it unchanged if it is none of them.
-
-    Where a string is allowed too, only what is written as JSON or Python writes it is another type: `007` and `1.10`
-    are no numbers then, and `none` is a word.
-    """
-    for kind in ORDER:
-        if kind in allowed:
-            value = READINGS[kind](text)
-            if value is not _NO and not ("string" in allowed and kind in WRITTEN and not WRITTEN[kind](text.strip())):
-                return value
-    return text
-
-
-def _is_canonical(text: str) -> bool:
-    try:
-        return json.dumps(json.loads(text)) == text
-    except ValueError:
-        return False
-
-
-WRITTEN: Mapping[str, Callable[[str], bool]] = {
-    "null": lambda text: text in ("null", "None"),
-    "boolean": lambda text: text in ("true", "false", "True", "False"),
-    "integer": _is_canonical,
-    "number": _is_canonical,
-}
-
-
-def _null(text: str) -> Any:
-    return None if text.strip().lower() in NOTHING else _NO
-
-
-def _boolean(text: str) -> Any:
-    return BOOLEANS.get(text.strip().lower(), _NO)
-
-
-def _integer(text: str) -> Any:
-    text = text.strip()
-    if INTEGER.match(text):
-        return int(text)
-    number = _number(text)
-    return int(number) if isinstance(number, float) and number.is_integer() and abs(number) < 2**53 else _NO
-
-
-def _number(text: str) -> Any:
-    text = text.strip()
-    if INTEGER.match(text):
-        return int(text)
-    value = float(text) if NUMBER.match(text) else float("inf")
-    return value if abs(value) != float("inf") else _NO
-
-
-def _json_of(kind: type) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
-        text = text.strip()
-        value = read_json(text) if text[:1] == ("{" if kind is dict else "[") else None
-        return value.value if value and isinstance(value.value, kind) else _NO
-
-    return read
-
-
-READINGS: Mapping[str, Callable[[str], Any]] = {
-    "null": _null,
-    "boolean": _boolean,
-    "integer": _integer,
-    "number": _number,
-    "array": _json_of(list),
-    "object": _json_of(dict),
-    "string": str,
-}

@@ -131,6 +131,8 @@ class _RepairingReader:
         if self._next() == "{":  # Qwen2.5-Coder copies the doubled braces of its template
             inner = self._object(depth)
             self._mend("removed a second pair of braces")
+            if self._next() not in ("}", ""):  # more parts of the outer one, which the inner one is not all of
+                raise _Unreadable
             self.at += self._next() == "}"
             return inner
         found: dict[str, Any] = {}

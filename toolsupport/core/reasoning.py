@@ -84,6 +84,8 @@ TAG_ENDS = tuple(mark for mark, row in CLOSING.items() if row.tag)
 # Some servers leave out the special tokens of harmony: the words between them stay, glued to the text around them.
 ANALYSIS, BARE_ANALYSIS = "analysis", "assistantanalysis"
 BARE_HEADS = (BARE_ANALYSIS, "assistantcommentary", "assistantfinal")
+# What follows "analysis" where it begins a name in code: `analysisSummary = `, not `analysisWe add`.
+NAME_OF_CODE = re.compile(r"\w{1,100}(?:\.\w|[(\[]|\s?[:+-]?=|: ?\w{1,100} ?=)", re.A)
 BARE_BEGINNINGS = MarkerSet((ANALYSIS, "commentary to=", *BARE_HEADS))
 # A tag that is repeated on a line of its own was meant to close.
 ENDS = {mark: MarkerSet((*TAG_ENDS, f"\n{mark}\n") if row.tag else row.closes) for mark, row in OPENING.items()} | {
@@ -250,7 +252,7 @@ class ReasoningReader:
             self.began_inside = self.began_inside if mark else True
             self.keep(self._draft.flush())
             yield from self._space()
-        elif not self.cut:
+        elif not self.cut or (mark == ANALYSIS and NAME_OF_CODE.match("".join(thought))):
             self._never_ended(mark + lead, before, "".join(thought))
 
     def separated(self, text: str) -> None:

@@ -66,16 +66,16 @@ def _without_ids(schema: JSON) -> JSON:
     if references and (found & references or not all(id_.startswith("#") for id_ in found)):
         return schema
     own = {"$id": schema["$id"]} if "$id" in schema else {}
-    return {**_dropped(schema), **own}
+    return {**_dropped(schema, 0), **own}
 
 
-def _dropped(node: Any) -> Any:
-    if isinstance(node, list):
-        return [_dropped(one) for one in node]
-    if not isinstance(node, dict):
+def _dropped(node: Any, depth: int) -> Any:
+    if isinstance(node, list) and depth <= DEEPEST:
+        return [_dropped(one, depth + 1) for one in node]
+    if not isinstance(node, dict) or depth > DEEPEST:
         return node
     kept = {keyword: one for keyword, one in node.items() if keyword != "$id" or not isinstance(one, str)}
-    return {keyword: one if keyword in DATA else _dropped(one) for keyword, one in kept.items()}
+    return {keyword: one if keyword in DATA else _dropped(one, depth + 1) for keyword, one in kept.items()}
 
 
 def _nodes(schema: Any) -> Iterator[JSON]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given as drawn
 from hypothesis import strategies as st
 
+from tests.processor_time import must_cost_at_most
 from tests.tables import every
 from toolsupport.core import call_validation
 from toolsupport.core.call_validation import check
@@ -317,6 +319,40 @@ def test_a_slow_pattern_gives_up() -> None:
     assert call_validation.complaints_about({"a": "a" * 40 + "b"}, schema)
 
 
+def declared(count: int, part: JSON) -> JSON:
+    return {"properties": {f"name_{number}": part for number in range(count)}, "required": ["q"]}
+
+
+def given(count: int, value: object, prefix: str = "name") -> JSON:
+    return {f"{prefix}_{number}": value for number in range(count)}
+
+
+ONE_OF_MANY = {"$defs": {"A": declared(900, {"type": "integer"})}, "anyOf": [{"$ref": "#/$defs/A"}] * 200}
+PARTS_OF_MANY = {**ONE_OF_MANY, "anyOf": [{"allOf": [{"$ref": "#/$defs/A"}]} for _ in range(200)]}
+OBJECTS = [{"type": "object", "properties": {"a": {"enum": [number]}}} for number in range(190)]
+REFERRING = {"$defs": {"B": {"anyOf": OBJECTS}}, **declared(150, {"$ref": "#/$defs/B"})}
+WRAPPED = {"$defs": {"B": {"anyOf": [{"type": "integer"}] * 190}}, **declared(450, {"anyOf": [{"$ref": "#/$defs/B"}]})}
+ITEMS = declared(1, {"type": "array", "items": {"anyOf": [declared(900, {"type": "integer"})] * 20}})
+
+
+@every(
+    "schema, arguments",
+    [
+        *((schema, given(900, None)) for schema in (ONE_OF_MANY, PARTS_OF_MANY)),
+        *((schema, given(450, 1, "Name")) for schema in (ONE_OF_MANY, PARTS_OF_MANY)),
+        *((REFERRING, given(150, value)) for value in (None, "none", "3", {"b": 1})),
+        (WRAPPED, given(450, None)),
+        (ITEMS, given(1, [{}] * 2_900)),
+    ],
+)
+def test_many_arguments_of_many_alternatives_are_soon_rejected(schema: JSON, arguments: JSON) -> None:
+    # As after json.loads, which writes each part that is repeated here as an object of its own.
+    offered = (ToolSpec("f", "", json.loads(json.dumps({"type": "object", **schema}))),)
+    check(call("f", {}), offered)  # compiles the schema
+    with must_cost_at_most(0.1):
+        rejected(check(call("f", arguments), offered))
+
+
 @pytest.mark.parametrize("arguments", [{"path": "\ud800"}, {"\udfff": "a"}, {"path": "a", "lines": float("nan")}])
 def test_what_is_not_json_does_not_pass(arguments: JSON) -> None:
     assert "they are not JSON" in rejected(check(call("read_file", arguments), OFFERED)).reason
@@ -329,7 +365,7 @@ def test_a_schema_is_compiled_once() -> None:
     assert call_validation._checker.cache_info().misses == 1
 
 
-@given(st.text(max_size=30), st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3))
+@drawn(st.text(max_size=30), st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3))
 def test_what_passes_was_offered_and_fits(name: str, arguments: JSON) -> None:
     outcome = check(call(name, arguments), OFFERED)
     if isinstance(outcome, CallReady):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.tables import every
 from toolsupport.core.call_building import finished
-from toolsupport.core.coercion import coerce, from_text
+from toolsupport.core.coercion import coerce
+from toolsupport.core.text_values import from_text
 from toolsupport.core.types import JSON, ToolSpec
 
 TEXT: JSON = {"type": "string"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.toolsupport.core.test_rendering import HERMES, NATIVE, ONE, TWO, WORDS, result, said, user
 from toolsupport.core.prompt import RenderTarget, history
-from toolsupport.core.prompt.history_rendering import IMAGES_FOLLOW, IMAGES_OF_RESULTS
+from toolsupport.core.prompt.history_rendering import BROKEN_OFF, IMAGES_FOLLOW, IMAGES_OF_RESULTS
 from toolsupport.core.types import ChatMessage, Role
 
 
@@ -33,7 +33,10 @@ def test_images_of_results_follow_in_a_message_where_only_those_of_people_may_ha
     assert history((*log, user("and?")), APART) == (*called, joined)
 
 
-def test_images_of_results_stay_where_nothing_may_follow_results() -> None:
+def test_an_answer_stands_between_results_and_their_images_where_one_must() -> None:
     log = (user(), said("", ONE), SHOT, said("Seen."))
-    for target in (replace(APART, call_format="mistral_json"), replace(APART, words_after_results=False), WORDS):
-        assert history(log, target) == history(log, replace(target, images_in_results=True))
+    called = (user(), said("", ONE), result(ONE, f"a shot\n\n{IMAGES_FOLLOW}"))
+    shown = ChatMessage(Role.USER, IMAGES_OF_RESULTS, images=SHOT.images)
+    for one_call in (False, True):
+        mistral = replace(APART, call_format="mistral_json", one_call=one_call)
+        assert history(log, mistral) == (*called, said(BROKEN_OFF), shown, said("Seen."))

@@ -88,6 +88,15 @@ def test_a_schema_of_many_levels_is_read() -> None:
     assert spelled({"properties": {"x": deep}}) == {"properties": {"x": deep}}
 
 
+def test_a_schema_of_many_levels_with_an_id_near_its_root_is_read() -> None:
+    deep: JSON = {"type": "string"}
+    for _ in range(2_000):
+        deep = {"items": deep}
+    found = spelled({"properties": {"x": {"$id": "a", **deep}}})
+    assert "$id" not in found["properties"]["x"]
+    assert unusable(found)
+
+
 def test_programs_and_tool_servers_may_write_so() -> None:
     odd = {"type": "object", "properties": {"x": {"type": "STRING", "required": True}, "y": True}}
     [usable] = parsed_request.usable((ToolSpec("f", "", odd).completed(),))

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from toolsupport.core.call_building import ParsedCall, finished, schema_of
-from toolsupport.core.coercion import from_text, types
+from toolsupport.core.coercion import types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.json_calls import CUT_OFF, JsonCalls
 from toolsupport.core.formats.reply_parser import ReaderContext
@@ -18,6 +18,7 @@ from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.writing import listed
 from toolsupport.core.json_repair import END_ADDED
 from toolsupport.core.scanner import MarkerSet, Steps
+from toolsupport.core.text_values import from_text
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolsupport.core.call_building import ParsedCall, finished, schema_of
-from toolsupport.core.coercion import from_text, resolved, types
+from toolsupport.core.coercion import resolved, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
@@ -19,6 +19,7 @@ from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.json_repair import END_ADDED
 from toolsupport.core.json_scanner import DEEPEST
 from toolsupport.core.scanner import MarkerSet, Steps
+from toolsupport.core.text_values import from_text
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import JSON, ToolCall, ToolSpec
 

@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any
 
 from toolsupport.core.call_building import ParsedCall, finished, schema_of
-from toolsupport.core.coercion import ALL_TYPES, from_text, type_of, types
+from toolsupport.core.coercion import ALL_TYPES, type_of, types
 from toolsupport.core.formats import cdata
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
@@ -30,6 +30,7 @@ from toolsupport.core.formats.tag_value import KEPT, LEFT_OUT, TagValue, is_json
 from toolsupport.core.json_repair import END_ADDED, read_json
 from toolsupport.core.json_scanner import DEEPEST, JsonWalk
 from toolsupport.core.scanner import MarkerSet, Steps
+from toolsupport.core.text_values import from_text
 from toolsupport.core.tool_lookup import find_tool
 
 LONGEST_NAME = 128

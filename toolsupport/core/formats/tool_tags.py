@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolsupport.core.call_building import ParsedCall, finished, schema_of
-from toolsupport.core.coercion import from_text, types
+from toolsupport.core.coercion import types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF
@@ -20,6 +20,7 @@ from toolsupport.core.formats.tag_calls import NO_PARAMETERS, UNCLEAR
 from toolsupport.core.formats.tag_value import PAIRED, TagValue, inline_value, without_breaks
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import MarkerSet, Steps
+from toolsupport.core.text_values import from_text
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec
 

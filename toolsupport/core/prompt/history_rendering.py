@@ -81,7 +81,8 @@ def _renderer(target: RenderTarget) -> Render:
     if target.format != "native":
         return known
     render = partial(_one_by_one if target.one_call else _native, target.needs_answer)
-    return render if target.images_in_results or target.needs_answer else partial(_images_apart, render)
+    # First, so that an answer stands between the results and their images too where one must.
+    return render if target.images_in_results else lambda messages: render(_images_apart(messages))
 
 
 def _turn(messages: Sequence[ChatMessage], words_after_results: bool) -> int:
@@ -161,10 +162,10 @@ def _one_by_one(needs_answer: bool, messages: Iterable[ChatMessage]) -> Iterator
             yield replace(message, calls=message.calls[:1])
 
 
-def _images_apart(render: Render, messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
+def _images_apart(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
     """Move the images of results into a message after them: OpenAI's API refuses them anywhere else."""
     images: tuple[bytes, ...] = ()
-    for message in render(messages):
+    for message in messages:
         if message.role is Role.TOOL and message.images:
             images += message.images
             message = replace(message, content=paragraphs(message.content, IMAGES_FOLLOW), images=())
