@@ -162,10 +162,9 @@ async def _follow(client: Any, changed: Callable[[], None]) -> None:
         return  # an older one notifies without a subscription; and all are queried every minute
 
 
-def in_words(error: BaseException, longest: int = 300) -> str:
-    """Explain an error: the first of several causes, with at most so many characters of a server's text."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+def in_words(error: BaseException) -> str:
+    """Explain an error in a sentence: the first of several causes, with the beginning of a server's text."""
+    error = _cause(error)
     if isinstance(error, TimeoutError):
         return sentence("mcp_no_answer")
     if isinstance(error, ToolsupportError):
@@ -173,11 +172,30 @@ def in_words(error: BaseException, longest: int = 300) -> str:
     kind = type(error).__name__
     if kind == "MCPError" and str(error) in http.REFUSALS:
         return str(error)
-    if kind == "MCPError" and not UNPARSED.match(str(error)[:LONGEST_ERROR]):
-        return sentence("mcp_error", text=_one_line(error, longest))
+    if _is_of_server(error):
+        return sentence("mcp_error", text=_one_line(error, 300))
     if kind in ("ValidationError", "MCPError"):
         return sentence("mcp_protocol")
     return sentence("mcp_unreachable", text=_one_line(error, 200) or sentence("connection_failed"))
+
+
+def for_model(error: BaseException) -> str:
+    """Explain an error like `in_words`, with all of a server's text, up to a limit: it may list several arguments."""
+    error = _cause(error)
+    text = _one_line(error, LONGEST_ERROR) if _is_of_server(error) else ""
+    return f"It answered with an error: {text}" if text else in_words(error)
+
+
+def _cause(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _is_of_server(error: BaseException) -> bool:
+    """Return whether the text of an error is a server's own."""
+    is_own = type(error).__name__ == "MCPError" and str(error) not in http.REFUSALS
+    return is_own and not UNPARSED.match(str(error)[:LONGEST_ERROR])
 
 
 def _one_line(error: BaseException, longest: int) -> str:

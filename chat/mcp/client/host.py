@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from contextlib import suppress
 from typing import Protocol
 
-from chat.mcp.client.connection import CALL, LONGEST_ERROR, McpConnection, Progress, connected, in_words
+from chat.mcp.client.connection import CALL, McpConnection, Progress, connected, for_model, in_words
 from toolsupport import cancellable_threads
 from toolsupport.core import remote_tools
 from toolsupport.core.errors import ToolError
@@ -109,9 +109,7 @@ class McpHost:
                 return await connection.call(tool.name, arguments, progress)
         except Exception as error:
             self.look()  # whether it is still there
-            # Whole, as the model reads it: it may list all arguments that are wrong.
-            reason = connection.broken or in_words(error, LONGEST_ERROR)
-            raise ToolError(f"{name} could not do it. {reason}") from error
+            raise ToolError(f"{name} could not do it. {connection.broken or for_model(error)}") from error
 
 
 def _digests(definitions: list[JSON]) -> dict[str, str]:

@@ -15,7 +15,9 @@ from chat.mcp.client.connection import McpConnection, connected, in_words
 from chat.mcp.client.results import ResultReader
 from chat.mcp.client.stdio import MOST_UNREADABLE
 from chat.tools.files.workspace import Workspace
+from tests.chat.mcp.client.conftest import hosted
 from toolsupport.core import remote_tools
+from toolsupport.core.errors import ToolError
 from toolsupport.core.remote_tools import RemoteServer
 from toolsupport.core.types import JSON
 
@@ -71,14 +73,16 @@ async def test_a_program_that_was_ended_here_is_not_the_reason(
         # As the TypeScript SDK writes it, and as those of Python programs do.
         'MCP error -32602: Input validation error: Invalid arguments for tool work: [{"path": ["text"]}]',
         "1 validation error for workArguments\ntext\n  Field required",
+        f"40 validation errors: {', '.join(f'argument{at} is required' for at in range(40))}",
     ],
 )
 async def test_an_error_about_arguments_reaches_the_model(tmp_path: Path, text: str) -> None:
-    async with open_to(tmp_path, call={"error": {"code": -32602, "message": text}}) as connection:
-        await connection.tools()
-        with pytest.raises(Exception) as caught:
-            await called(connection)
-    assert " ".join(text.split()) in in_words(caught.value)
+    server = scripted(tmp_path, call={"error": {"code": -32602, "message": text}})
+    async with hosted(server) as (host, received):
+        await received.until(lists=1)
+        with pytest.raises(ToolError) as caught:
+            await host.call(received.tool("work", server), {}, lambda *_: None)
+    assert str(caught.value).endswith(f"It answered with an error: {' '.join(text.split())}")
 
 
 # Definitions that the SDK rejects together with the whole list, and whether the tool can be used.
