@@ -89,7 +89,7 @@ def why_not(definition: Any) -> str:
     if alike := name_checks.imitated(name):
         return sentence("tool_imitates", tool=name, other=alike)
     schema = definition.get("inputSchema")
-    if not isinstance(schema, dict) or schema.get("type", "object") != "object":
+    if not isinstance(schema, dict):
         return sentence("tool_no_object", tool=name)
     written = canonical(definition)
     if len(written) > MOST_CHARACTERS:
@@ -97,9 +97,12 @@ def why_not(definition: Any) -> str:
     if "\\u0000" in written or UNWRITABLE.search(written):
         return sentence("tool_unstorable", tool=name)
     try:
-        SchemaBudget(spelled(schema))
+        in_standard = spelled(schema)
+        SchemaBudget(in_standard)
     except UnsupportedSchema as error:
         return sentence("tool_schema", tool=name, reason=str(error))
+    if in_standard.get("type", "object") != "object":
+        return sentence("tool_no_object", tool=name)
     # Model servers refuse a whole request for such a tool, and no call of it could be checked.
     reason = call_validation.unusable(spec_of("", definition).parameters)
     return sentence("tool_unusable", tool=name, reason=reason) if reason else ""

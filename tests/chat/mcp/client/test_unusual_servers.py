@@ -91,7 +91,8 @@ UNUSUAL_TOOLS: tuple[tuple[JSON, bool], ...] = (
     ({"outputSchema": {"type": "array", "items": {"type": "string"}}}, True),
     ({"annotations": {"readOnlyHint": "often"}}, True),
     ({"title": 7, "icons": "none"}, True),
-    ({"inputSchema": {"type": "OBJECT"}}, False),
+    ({"inputSchema": {"type": "OBJECT"}}, True),
+    ({"inputSchema": {"type": "array"}}, False),
     ({"inputSchema": None}, False),
     ({"name": None}, False),
 )
