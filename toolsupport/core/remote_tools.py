@@ -71,6 +71,15 @@ class RemoteTool:
         return "A1" if self.read_only else "A3"
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedTools:
+    """The tools of one server: the accepted definitions and their digests by name, and why others were left out."""
+
+    accepted: Mapping[str, JSON]
+    digests: Mapping[str, str]
+    left_out: tuple[str, ...]
+
+
 def canonical(definition: JSON) -> str:
     """Serialise the definition in one canonical form."""
     return json.dumps(definition, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -126,6 +135,12 @@ def taken(definitions: Sequence[Any]) -> tuple[dict[str, JSON], tuple[str, ...]]
     if len(definitions) > MOST_TOOLS:
         reasons.append(sentence("tools_over_limit", most=MOST_TOOLS))
     return {name: one for name, one in found.items() if name not in twice}, tuple(reasons)
+
+
+def checked(definitions: Sequence[Any]) -> CheckedTools:
+    """Check a server's list. It compiles the schemas, which may take seconds: in a thread of its own."""
+    accepted, left_out = taken(definitions)
+    return CheckedTools(accepted, {name: digest(one) for name, one in accepted.items()}, left_out)
 
 
 def callable_name(server: str, tool: str) -> str:

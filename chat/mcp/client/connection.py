@@ -13,10 +13,11 @@ from typing import Any
 from chat.mcp.client import http, stdio
 from chat.mcp.client.message_guard import MessageGuard, ServerBroke
 from chat.mcp.client.stdio import ProcessEnded
-from toolsupport import __version__
+from toolsupport import __version__, cancellable_threads
+from toolsupport.core import remote_tools
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.invisible_chars import UNSEEN
-from toolsupport.core.remote_tools import MOST_TOOLS, RemoteServer
+from toolsupport.core.remote_tools import MOST_TOOLS, CheckedTools, RemoteServer
 from toolsupport.core.schema_limits import parts_of
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
@@ -76,6 +77,10 @@ class McpConnection:
                 if not cursor or not tools:
                     break
         return found
+
+    async def checked_tools(self) -> CheckedTools:
+        """Return the tools, checked in a thread: neither the event loop nor the database's thread waits for it."""
+        return await cancellable_threads.run(remote_tools.checked, await self.tools())
 
     async def call(self, name: str, arguments: JSON, progress: Progress) -> JSON:
         """Return the raw result. Cancelling it notifies the server."""
