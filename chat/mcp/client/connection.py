@@ -25,6 +25,8 @@ from toolsupport.core.types import JSON
 TRANSPORTS = {"stdio": stdio.opened, "http": http.opened}
 LISTING = 20.0  # seconds
 CALL = 120.0
+# A program that ended within these is started again: two such starts fit into every limit for a connection.
+SOON = 5.0
 # Values of all pages of a list of tools: to check them takes 300 ms.
 MOST_LISTED = 100_000
 # The SDK's errors about a message that it cannot read, with pydantic's text, which explains nothing to people. A
@@ -114,9 +116,16 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
     `changed` is called when the server reports changed tools, and when its stream ends.
     """
     async with AsyncExitStack() as stack:
+        # It takes a second and 55 MB: imported only if there is a server, in a thread, and before the time is taken.
+        await asyncio.to_thread(import_module, "mcp.client.client")
+        clock = asyncio.get_running_loop().time
+        began = clock()
         try:
             connection = await stack.enter_async_context(_connected(server, changed, "auto"))
         except ProcessEnded:
+            # One that ended later has another reason, and a second start would hide it behind a time limit.
+            if clock() - began > SOON:
+                raise
             # Programs made with older versions of the Rust SDK end at any request before `initialize`, also at the one
             # that asks for newer versions of the protocol.
             connection = await stack.enter_async_context(_connected(server, changed, "legacy"))
@@ -125,8 +134,7 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
 
 @asynccontextmanager
 async def _connected(server: RemoteServer, changed: Callable[[], None], mode: str) -> AsyncIterator[McpConnection]:
-    # It takes a second and 55 MB: imported only if there is a server, and in a thread.
-    sdk = await asyncio.to_thread(import_module, "mcp.client.client")
+    sdk = import_module("mcp.client.client")
     anyio = import_module("anyio")
     types = import_module("mcp_types")
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from chat.mcp.client import connection as connecting
 from chat.mcp.client.connection import McpConnection, connected, in_words
 from chat.mcp.client.results import ResultReader
 from chat.mcp.client.stdio import MOST_UNREADABLE
@@ -48,6 +49,19 @@ async def test_one_that_ends_at_the_question_for_newer_versions_is_started_again
     async with open_to(tmp_path, strict=True) as connection:
         assert await connection.tools() == [TOOL]
         assert await called(connection) == DONE
+
+
+@pytest.mark.parametrize(("soon", "starts"), [(60.0, 2), (0.0, 1)])
+async def test_one_that_ends_late_is_started_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, soon: float, starts: int
+) -> None:
+    monkeypatch.setattr(connecting, "SOON", soon)
+    command = f"echo started >> {tmp_path}/starts; echo no database >&2; exit 3"
+    with pytest.raises(Exception) as caught:
+        async with connected(RemoteServer(1, "late", "stdio", command="sh", args=("-c", command)), lambda: None):
+            pass
+    assert "ended with 3. Its last output: “no database”" in in_words(caught.value)
+    assert (tmp_path / "starts").read_text().split() == ["started"] * starts
 
 
 @pytest.mark.parametrize(
