@@ -16,7 +16,7 @@ from chat.mcp.client.results import ResultReader
 from chat.tools.tool import ToolContext
 from toolsupport import cancellable_threads
 from toolsupport.core.errors import ConfigError, ToolError
-from toolsupport.core.remote_tools import RemoteServer, RemoteTool
+from toolsupport.core.remote_tools import CheckedTools, RemoteServer, RemoteTool
 from toolsupport.core.types import JSON, ToolResult
 from toolsupport.registry.mcp import mcp_servers, reported_tools
 
@@ -33,8 +33,8 @@ Spawn = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 class HostRecorder:
     """Stores servers' reports; if the database fails, the next report retries."""
 
-    async def seen(self, server: int, version: str, definitions: list[JSON]) -> None:
-        await self._write(lambda: reported_tools.seen(server, version, definitions))
+    async def seen(self, server: int, version: str, tools: CheckedTools) -> None:
+        await self._write(lambda: reported_tools.seen(server, version, tools))
 
     async def failed(self, server: int, why: str) -> None:
         await self._write(lambda: reported_tools.failed(server, why))

@@ -7,6 +7,8 @@ import asyncio
 from channels.db import database_sync_to_async as in_database
 
 from chat.mcp.client.connection import connected, in_words
+from toolsupport import cancellable_threads
+from toolsupport.core import remote_tools
 from toolsupport.core.errors import NotFound
 from toolsupport.core.remote_tools import RemoteServer
 from toolsupport.core.types import JSON
@@ -20,13 +22,14 @@ async def ask(server_id: int) -> str:
     try:
         server = await in_database(mcp_servers.reached)(server_id)
         version, definitions = await _ask(server)
+        tools = await cancellable_threads.run(remote_tools.checked, definitions)
     except NotFound:
         raise
     except Exception as error:  # errors of the settings, of the SDK, and others that the server caused
         why = in_words(error)
         await in_database(reported_tools.failed)(server_id, why)
         return why
-    await in_database(reported_tools.seen)(server_id, version, definitions)
+    await in_database(reported_tools.seen)(server_id, version, tools)
     return ""
 
 

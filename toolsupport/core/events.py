@@ -188,7 +188,12 @@ def finish_reason(written: str) -> str:
 
 def ended_early(reason: str) -> bool:
     """Return whether the model did not end a reply itself: its last part is then incomplete."""
-    return reason == "length" or was_filtered(reason) or _BROKEN_OFF.search(reason) is not None
+    return is_limited(reason) or _BROKEN_OFF.search(reason) is not None
+
+
+def is_limited(reason: str) -> bool:
+    """Return whether a limit of tokens or a filter ended a reply, as either would end the next one."""
+    return reason == "length" or was_filtered(reason)
 
 
 def was_filtered(reason: str) -> bool:

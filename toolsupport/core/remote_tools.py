@@ -71,6 +71,15 @@ class RemoteTool:
         return "A1" if self.read_only else "A3"
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedTools:
+    """The tools of one server: the accepted definitions and their digests by name, and why others were left out."""
+
+    accepted: Mapping[str, JSON]
+    digests: Mapping[str, str]
+    left_out: tuple[str, ...]
+
+
 def canonical(definition: JSON) -> str:
     """Serialise the definition in one canonical form."""
     return json.dumps(definition, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -89,7 +98,7 @@ def why_not(definition: Any) -> str:
     if alike := name_checks.imitated(name):
         return sentence("tool_imitates", tool=name, other=alike)
     schema = definition.get("inputSchema")
-    if not isinstance(schema, dict) or schema.get("type", "object") != "object":
+    if not isinstance(schema, dict):
         return sentence("tool_no_object", tool=name)
     written = canonical(definition)
     if len(written) > MOST_CHARACTERS:
@@ -97,9 +106,12 @@ def why_not(definition: Any) -> str:
     if "\\u0000" in written or UNWRITABLE.search(written):
         return sentence("tool_unstorable", tool=name)
     try:
-        SchemaBudget(spelled(schema))
+        in_standard = spelled(schema)
+        SchemaBudget(in_standard)
     except UnsupportedSchema as error:
         return sentence("tool_schema", tool=name, reason=str(error))
+    if in_standard.get("type", "object") != "object":
+        return sentence("tool_no_object", tool=name)
     # Model servers refuse a whole request for such a tool, and no call of it could be checked.
     reason = call_validation.unusable(spec_of("", definition).parameters)
     return sentence("tool_unusable", tool=name, reason=reason) if reason else ""
@@ -123,6 +135,12 @@ def taken(definitions: Sequence[Any]) -> tuple[dict[str, JSON], tuple[str, ...]]
     if len(definitions) > MOST_TOOLS:
         reasons.append(sentence("tools_over_limit", most=MOST_TOOLS))
     return {name: one for name, one in found.items() if name not in twice}, tuple(reasons)
+
+
+def checked(definitions: Sequence[Any]) -> CheckedTools:
+    """Check a server's list. It compiles the schemas, which may take seconds: in a thread of its own."""
+    accepted, left_out = taken(definitions)
+    return CheckedTools(accepted, {name: digest(one) for name, one in accepted.items()}, left_out)
 
 
 def callable_name(server: str, tool: str) -> str:

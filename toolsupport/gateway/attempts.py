@@ -30,7 +30,7 @@ from toolsupport.core.events import (
     ThinkingDelta,
     ToolsRefused,
     Usage,
-    ended_early,
+    is_limited,
     is_text,
 )
 from toolsupport.core.format_choice import FORCED
@@ -227,12 +227,12 @@ class Attempt:
         return [*self.held, event]
 
     def _failed(self, event: Failed) -> list[Event]:
-        must_call = self.prepared.must_call
-        if event.kind == "empty" and ended_early(event.finish) and not must_call:
+        must_call, forced = self.prepared.must_call, self.request_spec.format == FORCED
+        if event.kind == "empty" and is_limited(event.finish) and not (must_call or forced):
             return self._finished(Finished(event.finish))  # the same limit or filter would end a retry too
         # Ollama closes the stream without its end mark if a constrained model repeats itself.
         kinds = ("refused", "server", "cut") if must_call else ("server", "cut")
-        tried = (self.request_spec.format == FORCED or (must_call and self.again)) and event.kind in kinds
+        tried = (forced or (must_call and self.again)) and event.kind in kinds
         if (event.kind == "empty" or tried) and not self.passed:
             self.spoiled, self.failure = event.message, event if tried else None
             return []

@@ -73,6 +73,8 @@ def _checked(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
         raise InvalidField("Two tools have the same name.", "tools")
     tools = all_in_json_schema(tools)
     for tool in tools:
+        if tool.parameters.get("type", "object") != "object":
+            raise InvalidField(f"The parameters of {tool.name} must be a JSON Schema of the type object.", "tools")
         if reason := call_validation.unusable(tool.parameters):
             raise InvalidField(f"No call of {tool.name} could be checked: {reason}.", "tools")
     return tools

@@ -103,9 +103,10 @@ MESSAGE: JSON = {
 PARAMETERS: JSON = {
     "type": ["object", "null"],
     "properties": {
-        "type": {"const": "object"},
+        # As programs write it: whether `object` is meant is checked when the schema is in the spelling of JSON Schema.
+        "type": {"type": ["string", "null"]},
         "properties": {"type": ["object", "null"]},
-        "required": {"type": ["array", "null"], "items": TEXT},
+        "required": {"type": ["array", "boolean", "null"], "items": TEXT},
     },
     "description": "a JSON Schema of the type object",
 }

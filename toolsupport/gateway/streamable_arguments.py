@@ -9,8 +9,12 @@ from typing import Any
 from toolsupport.core.coercion import TEXT, properties, resolved, types
 from toolsupport.core.types import JSON, ToolSpec
 
+# Keywords that limit nothing.
+ANNOTATIONS = frozenset({"title", "description", "default", "examples", "deprecated", "$comment"})
 # Keywords of a schema that limit no text.
-UNLIMITED = frozenset({"type", "title", "description", "default", "examples", "deprecated", "$comment"})
+UNLIMITED = ANNOTATIONS | {"type"}
+# Keywords of a whole schema that arguments cannot break if all are declared and no required one is missing.
+PLAIN = UNLIMITED | {"$defs", "$id", "$schema", "additionalProperties", "definitions", "properties", "required"}
 LONGEST = 4000  # characters in which all required arguments have to begin
 STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 OBJECT = re.compile(r"\s*\{")
@@ -19,9 +23,10 @@ PAIR = re.compile(rf'\s*({STRING})\s*:\s*(?:({STRING})\s*,|")', re.DOTALL)
 
 
 def take_any_text(tool: ToolSpec) -> bool:
-    """Return whether each argument of a tool is a text without any rule, so that none needs a repair."""
+    """Return whether each argument of a tool is a text, without a rule for it or for all: then none needs a repair."""
     root = tool.parameters
-    return all(types(one, root) == TEXT and _is_unlimited(one, root) for one in properties(root).values())
+    arguments = properties(root).values()
+    return PLAIN.issuperset(root) and all(types(one, root) == TEXT and _is_unlimited(one, root) for one in arguments)
 
 
 def _is_unlimited(schema: Any, root: JSON) -> bool:

@@ -13,10 +13,11 @@ from typing import Any
 from chat.mcp.client import http, stdio
 from chat.mcp.client.message_guard import MessageGuard, ServerBroke
 from chat.mcp.client.stdio import ProcessEnded
-from toolsupport import __version__
+from toolsupport import __version__, cancellable_threads
+from toolsupport.core import remote_tools
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.invisible_chars import UNSEEN
-from toolsupport.core.remote_tools import MOST_TOOLS, RemoteServer
+from toolsupport.core.remote_tools import MOST_TOOLS, CheckedTools, RemoteServer
 from toolsupport.core.schema_limits import parts_of
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
@@ -24,6 +25,8 @@ from toolsupport.core.types import JSON
 TRANSPORTS = {"stdio": stdio.opened, "http": http.opened}
 LISTING = 20.0  # seconds
 CALL = 120.0
+# A program that ended within these is started again: two such starts fit into every limit for a connection.
+SOON = 5.0
 # Values of all pages of a list of tools: to check them takes 300 ms.
 MOST_LISTED = 100_000
 # The SDK's errors about a message that it cannot read, with pydantic's text, which explains nothing to people. A
@@ -77,6 +80,10 @@ class McpConnection:
                     break
         return found
 
+    async def checked_tools(self) -> CheckedTools:
+        """Return the tools, checked in a thread: neither the event loop nor the database's thread waits for it."""
+        return await cancellable_threads.run(remote_tools.checked, await self.tools())
+
     async def call(self, name: str, arguments: JSON, progress: Progress) -> JSON:
         """Return the raw result. Cancelling it notifies the server."""
         import mcp_types as types
@@ -109,9 +116,16 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
     `changed` is called when the server reports changed tools, and when its stream ends.
     """
     async with AsyncExitStack() as stack:
+        # It takes a second and 55 MB: imported only if there is a server, in a thread, and before the time is taken.
+        await asyncio.to_thread(import_module, "mcp.client.client")
+        clock = asyncio.get_running_loop().time
+        began = clock()
         try:
             connection = await stack.enter_async_context(_connected(server, changed, "auto"))
         except ProcessEnded:
+            # One that ended later has another reason, and a second start would hide it behind a time limit.
+            if clock() - began > SOON:
+                raise
             # Programs made with older versions of the Rust SDK end at any request before `initialize`, also at the one
             # that asks for newer versions of the protocol.
             connection = await stack.enter_async_context(_connected(server, changed, "legacy"))
@@ -120,8 +134,7 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
 
 @asynccontextmanager
 async def _connected(server: RemoteServer, changed: Callable[[], None], mode: str) -> AsyncIterator[McpConnection]:
-    # It takes a second and 55 MB: imported only if there is a server, and in a thread.
-    sdk = await asyncio.to_thread(import_module, "mcp.client.client")
+    sdk = import_module("mcp.client.client")
     anyio = import_module("anyio")
     types = import_module("mcp_types")
 
@@ -162,10 +175,9 @@ async def _follow(client: Any, changed: Callable[[], None]) -> None:
         return  # an older one notifies without a subscription; and all are queried every minute
 
 
-def in_words(error: BaseException, longest: int = 300) -> str:
-    """Explain an error: the first of several causes, with at most so many characters of a server's text."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+def in_words(error: BaseException) -> str:
+    """Explain an error in a sentence: the first of several causes, with the beginning of a server's text."""
+    error = _cause(error)
     if isinstance(error, TimeoutError):
         return sentence("mcp_no_answer")
     if isinstance(error, ToolsupportError):
@@ -173,11 +185,30 @@ def in_words(error: BaseException, longest: int = 300) -> str:
     kind = type(error).__name__
     if kind == "MCPError" and str(error) in http.REFUSALS:
         return str(error)
-    if kind == "MCPError" and not UNPARSED.match(str(error)[:LONGEST_ERROR]):
-        return sentence("mcp_error", text=_one_line(error, longest))
+    if _is_of_server(error):
+        return sentence("mcp_error", text=_one_line(error, 300))
     if kind in ("ValidationError", "MCPError"):
         return sentence("mcp_protocol")
     return sentence("mcp_unreachable", text=_one_line(error, 200) or sentence("connection_failed"))
+
+
+def for_model(error: BaseException) -> str:
+    """Explain an error like `in_words`, with all of a server's text, up to a limit: it may list several arguments."""
+    error = _cause(error)
+    text = _one_line(error, LONGEST_ERROR) if _is_of_server(error) else ""
+    return f"It answered with an error: {text}" if text else in_words(error)
+
+
+def _cause(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _is_of_server(error: BaseException) -> bool:
+    """Return whether the text of an error is a server's own."""
+    is_own = type(error).__name__ == "MCPError" and str(error) not in http.REFUSALS
+    return is_own and not UNPARSED.match(str(error)[:LONGEST_ERROR])
 
 
 def _one_line(error: BaseException, longest: int) -> str:

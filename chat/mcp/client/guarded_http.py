@@ -17,7 +17,7 @@ import httpx2
 from mcp_types import JSONRPCError, jsonrpc_message_adapter
 
 from chat.mcp.client.address_check import judged_addresses
-from chat.mcp.client.http import NO_TOKEN, NO_TOKEN_OAUTH, REFUSED
+from chat.mcp.client.http import NO_TOKEN, NO_TOKEN_OAUTH, NO_TOKEN_REFUSED, REFUSED
 from chat.mcp.client.message_guard import MessageGuard, ServerBroke, StreamCounter
 from toolsupport.core.errors import ConfigError
 
@@ -94,10 +94,8 @@ def complaint_about(response: httpx2.Response) -> str:
     if response.is_redirect:
         # Without what may hold a secret: a query, a name with a password.
         place = re.split(r"[?#]", response.headers.get("location", ""))[0][:200]
-        named = f": {place}" if place and "@" not in place else ""
-        return (
-            f"It redirects (status {response.status_code}), which is not followed. Enter the address it sends to{named}"
-        )
+        advice = f" Enter the address it sends to: {place}." if place and "@" not in place else ""
+        return f"It redirects (status {response.status_code}), which is not followed.{advice}"
     if response.headers.get("content-encoding", "identity") != "identity":
         return "It sends compressed answers, which were not requested."
     return ""
@@ -130,6 +128,8 @@ def reason_of(request: httpx2.Request, response: httpx2.Response) -> str:
     if status == 401 and "authorization" not in request.headers:
         oauth = "resource_metadata" in response.headers.get("www-authenticate", "")
         return NO_TOKEN_OAUTH if oauth else NO_TOKEN
+    if status == 403 and "authorization" not in request.headers:
+        return NO_TOKEN_REFUSED
     return REFUSED.get(status) or f"status {status} {response.reason_phrase}".strip()
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from typing import Protocol
 
-from chat.mcp.client.connection import CALL, LONGEST_ERROR, McpConnection, Progress, connected, in_words
-from toolsupport import cancellable_threads
-from toolsupport.core import remote_tools
+from chat.mcp.client.connection import CALL, McpConnection, Progress, connected, for_model, in_words
 from toolsupport.core.errors import ToolError
-from toolsupport.core.remote_tools import RemoteServer, RemoteTool
+from toolsupport.core.remote_tools import CheckedTools, RemoteServer, RemoteTool
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON
 
@@ -28,7 +26,7 @@ GOOD = 30.0
 class HostObserver(Protocol):
     """Receives a server's reports."""
 
-    def seen(self, server: int, version: str, definitions: list[JSON]) -> Awaitable[None]: ...
+    def seen(self, server: int, version: str, tools: CheckedTools) -> Awaitable[None]: ...
 
     def failed(self, server: int, why: str) -> Awaitable[None]: ...
 
@@ -40,7 +38,7 @@ class McpHost:
         self.server = server
         self._observer = observer
         self._connection: McpConnection | None = None
-        self._digests: dict[str, str] = {}
+        self._digests: Mapping[str, str] = {}
         self._stopping = asyncio.Event()
         self._look = asyncio.Event()
 
@@ -82,10 +80,10 @@ class McpHost:
         """Query its tools now, after each reported change, and every minute, until that fails."""
         while not self._stopping.is_set():
             self._look.clear()
-            definitions = await connection.tools()
-            self._digests = await cancellable_threads.run(_digests, definitions)
+            tools = await connection.checked_tools()
+            self._digests = tools.digests
             self._connection = connection
-            await self._observer.seen(self.server.id, connection.version, definitions)
+            await self._observer.seen(self.server.id, connection.version, tools)
             await _until(self._stopping, LEAST)
             await _until(self._look, LOOK_AGAIN - LEAST)
 
@@ -97,7 +95,7 @@ class McpHost:
         if self._digests.get(tool.name) != tool.digest:
             # The last list may be older than the approval; without a newer one the tool is not called.
             try:
-                self._digests = await cancellable_threads.run(_digests, await connection.tools())
+                self._digests = (await connection.checked_tools()).digests
             except Exception:
                 self.look()  # whether it is still there
         if self._digests.get(tool.name) != tool.digest:
@@ -109,14 +107,7 @@ class McpHost:
                 return await connection.call(tool.name, arguments, progress)
         except Exception as error:
             self.look()  # whether it is still there
-            # Whole, as the model reads it: it may list all arguments that are wrong.
-            reason = connection.broken or in_words(error, LONGEST_ERROR)
-            raise ToolError(f"{name} could not do it. {reason}") from error
-
-
-def _digests(definitions: list[JSON]) -> dict[str, str]:
-    taken, _ = remote_tools.taken(definitions)
-    return {name: remote_tools.digest(one) for name, one in taken.items()}
+            raise ToolError(f"{name} could not do it. {connection.broken or for_model(error)}") from error
 
 
 async def _until(event: asyncio.Event, seconds: float) -> None:

@@ -16,13 +16,14 @@ CONNECT, WRITE, SILENCE = 5.0, 30.0, 300.0  # seconds
 OAUTH = "It signs people in with OAuth, which is not supported: enter a token that it accepts."
 # Answers of a status alone, as errors of the request that they answer.
 NO_TOKEN, NO_TOKEN_OAUTH = "It requires a token (status 401).", f"It requires a token (status 401). {OAUTH}"
+NO_TOKEN_REFUSED = "It refuses requests without a token (status 403)."
 REFUSED = {
     401: "It requires another token (status 401).",
     403: "It refuses this token (status 403).",
     405: "It takes no messages at this address (status 405), which may be that of the older transport with SSE.",
     407: "A proxy in between requires a password (status 407).",
 }
-REFUSALS = frozenset({NO_TOKEN, NO_TOKEN_OAUTH, *REFUSED.values()})
+REFUSALS = frozenset({NO_TOKEN, NO_TOKEN_OAUTH, NO_TOKEN_REFUSED, *REFUSED.values()})
 
 
 @asynccontextmanager

@@ -86,7 +86,7 @@ class ResultReader:
         kind = _line(kind)[:80] or "of no kind"
         try:
             # Some libraries write base64 in lines, some servers as the address of an image.
-            content = base64.b64decode(DATA_ADDRESS.sub("", "".join(data.split())), validate=True)
+            content = base64.b64decode(_encoded("".join(data.split())), validate=True)
         except (AttributeError, binascii.Error, ValueError):
             return f"{kind}, which cannot be read"
         name = hashlib.sha256(content).hexdigest()[:12]
@@ -105,6 +105,12 @@ KINDS: dict[str, Callable[[ResultReader, JSON], str]] = {
     "resource": ResultReader._resource,
     "resource_link": ResultReader._link,
 }
+
+
+def _encoded(text: str) -> str:
+    """Return the base64 of a text, which may be an address with the data in it."""
+    address = DATA_ADDRESS.match(text)
+    return text[address.end() :] if address else text
 
 
 def _line(value: Any) -> str:

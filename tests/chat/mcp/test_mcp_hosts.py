@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -23,6 +24,8 @@ from chat.tools.tool import ToolContext
 from tests.chat.mcp.client.conftest import over_pipes
 from tests.factories import McpServerFactory
 from tests.serving import ROOT
+from toolsupport import cancellable_threads
+from toolsupport.core import remote_tools
 from toolsupport.core.errors import ToolError
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.types import ToolResult, ToolSpec
@@ -149,6 +152,28 @@ async def test_asking_once_writes_down_what_it_heard(server: McpServer) -> None:
     assert await server_check.ask(server.pk) == ""
     (shown,) = await in_database(mcp_servers.shown)()
     assert shown.reachable and shown.version == "hostile 6.6.6" and shown.waiting == len(shown.tools)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("once", [True, False])
+async def test_definitions_are_checked_once_in_a_thread_of_their_own(
+    server: McpServer, monkeypatch: pytest.MonkeyPatch, once: bool
+) -> None:
+    """Compiling schemas of a stranger may take seconds, in which the database's thread stores nothing else."""
+    threads: list[str] = []
+    ordinary = remote_tools.taken
+
+    def taken(definitions: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return ordinary(definitions)
+
+    monkeypatch.setattr(remote_tools, "taken", taken)
+    if once:
+        await server_check.ask(server.pk)
+    else:
+        async with hosts():
+            await until(McpServer.objects.filter(reachable=True).exists)
+    assert [name.startswith(cancellable_threads.PREFIX) for name in threads] == [True]
 
 
 def test_a_site_without_servers_never_imports_the_sdk() -> None:

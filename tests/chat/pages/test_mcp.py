@@ -12,6 +12,7 @@ from django.test import Client
 from chat.mcp import server_check
 from tests.factories import McpServerFactory, McpToolFactory
 from tests.markup import flat
+from toolsupport.core.remote_tools import checked
 from toolsupport.models import Audit, McpServer, McpTool
 from toolsupport.registry.mcp import reported_tools
 
@@ -33,7 +34,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     async def ask(server_id: int) -> str:
         asked.append(server_id)
-        await in_database(reported_tools.seen)(server_id, "mail 1.0", [SEND])
+        await in_database(reported_tools.seen)(server_id, "mail 1.0", checked([SEND]))
         return ""
 
     monkeypatch.setattr(server_check, "ask", ask)
@@ -82,14 +83,14 @@ def test_bob_approves_several_at_once_and_what_changed_meanwhile_stays(client: C
     reading = {"name": "find", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
     deleting = reading | {"name": "wipe", "annotations": {"readOnlyHint": True, "destructiveHint": True}}
     server = McpServerFactory()
-    reported_tools.seen(server.pk, "", [SEND, reading, deleting])
+    reported_tools.seen(server.pk, "", checked([SEND, reading, deleting]))
     client.force_login(bob)
     page = flat(text(client.get("/tools/mcp/")))
     find, send, wipe = (f"{tool.pk}:{tool.waiting_digest}" for tool in McpTool.objects.order_by("name"))
     assert pins(page, r'<form method="post" action="/tools/mcp/\d+/approve/".*?</form>') == [find]
     assert "Approve 1 claimed read-only" in flat(page) and "Server claims: read-only" in page
     assert re.findall(r'name="pin" value="([\d\w:]+)" form', page) == [find, send, wipe]
-    reported_tools.seen(server.pk, "", [SEND | {"title": "x"}, reading, deleting])
+    reported_tools.seen(server.pk, "", checked([SEND | {"title": "x"}, reading, deleting]))
     sent = {"pin": [find, send, "x", "1", f"{10**30}:a"]}
     part = text(client.post(f"/tools/mcp/{server.pk}/approve/", sent, headers=HTMX))
     assert "Approved: find." in part and "changed since you read it: send." in part

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.tables import every
 from toolsupport.core.types import JSON
 from toolsupport.gateway import chat_request
 from toolsupport.gateway.messages import request as messages_request
@@ -188,3 +189,32 @@ def test_a_body_of_a_client_is_read_and_a_changed_one_names_its_field(client: st
             assert str(wrong), made
             refused += 1
     assert 100 < refused < 600
+
+
+@every(
+    ("written", "fits"),
+    [
+        ({"type": "OBJECT"}, True),
+        ({"type": "dict"}, True),
+        ({"type": "any"}, True),
+        ({"type": None}, True),
+        ({"required": True}, True),
+        ({"required": False}, True),
+        ({"required": None, "properties": None}, True),
+        ({"type": "array"}, False),
+        ({"type": "no type"}, False),
+        ({"type": ["object", "null"]}, False),
+        ({"required": "path"}, False),
+    ],
+)
+def test_a_whole_schema_may_be_in_another_spelling(written: JSON, fits: bool) -> None:
+    for read, body in READERS.values():
+        made = copy.deepcopy(body)
+        tool = made["tools"][0]
+        tool = tool.get("function", tool)
+        tool["input_schema" if "input_schema" in tool else "parameters"] = SCHEMA | written
+        if fits:
+            assert read(orjson.dumps(made)).tools[0].parameters["type"] == "object"
+        else:
+            with pytest.raises(InvalidField, match="must be a JSON Schema of the type object"):
+                read(orjson.dumps(made))

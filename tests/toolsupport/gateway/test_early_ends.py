@@ -11,9 +11,12 @@ from channels.db import database_sync_to_async as in_database
 from tests.tables import every
 from tests.toolsupport.gateway.conftest import Program
 from tests.toolsupport.gateway.test_broken_streams import DONE
+from tests.toolsupport.gateway.test_constrained import FORCED, says
+from tests.toolsupport.gateway.test_constrained import row as constrained_row
 from tests.toolsupport.gateway.test_required_calls import ASKED, HEAD, post, row, said
 from tests.toolsupport.providers.scripted import LAST_CHUNK, scripted
 from toolsupport.core.events import Finished
+from toolsupport.core.types import JSON
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.chat_response import reason
 
@@ -84,6 +87,28 @@ async def test_an_answer_that_was_cut_names_the_reason(program: Program, path: s
                     assert answered.status_code == 200, (words, word, content)
                     assert end_of(path, content, stream) == ENDS[path][word], (words, word, content)
                     assert len(server.requests) == before + 1, "the same limit ends each answer"
+
+
+EMPTY: JSON = {"content": ""}
+FORMAT = {"tools": False, "format": "forced_json", "constrains": "enforced"}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("known", "finish"),
+    [
+        *(({"tools": True}, word) for word in ("abort", "cancelled", "network_error", "insufficient_system_resource")),
+        (FORMAT, LENGTH),
+    ],
+)
+async def test_an_answer_without_words_is_asked_for_again(program: Program, known: JSON, finish: str) -> None:
+    """Where its server gave up, or a constrained model did not begin: another try may end in another way."""
+    async with scripted(says(EMPTY, finish), FORCED, says(EMPTY, finish)) as server:
+        await in_database(constrained_row)(server, "llamacpp", known)
+        answered = await program.ask("made/m")
+        assert (answered.status_code, len(server.requests)) == (200, 2), answered.content
+        answered = await program.ask("made/m")
+        assert (answered.status_code, len(server.requests)) == (502, 5), answered.content
 
 
 @pytest.mark.asyncio

@@ -90,3 +90,29 @@ async def test_a_wrong_optional_argument_behind_what_was_sent_ends_the_stream(pr
 )
 def test_what_begins_so_fits(begun: str, sure: bool) -> None:
     assert streamable_arguments.are_sure(begun, ToolSpec("list_directory", "", NOTE)) is sure
+
+
+@every(
+    ("rules", "free"),
+    [
+        ({}, True),
+        ({"additionalProperties": False, "title": "Note", "$defs": {"a": TEXT}, "description": "A note."}, True),
+        ({"properties": {"path": TEXT | {"default": "."}}}, True),
+        ({"properties": {"path": TEXT | {"pattern": "^/"}}}, False),
+        ({"properties": {"path": {"$ref": "#/$defs/a"}}, "$defs": {"a": TEXT}}, True),
+        ({"$ref": "#/$defs/a", "$defs": {"a": NOTE}}, False),
+        ({"anyOf": [{"required": ["note"]}, {"required": ["path"]}]}, False),
+        ({"oneOf": [{"required": ["note"]}, {"required": ["path"]}]}, False),
+        ({"allOf": [{"properties": {"note": TEXT | {"minLength": 2}}}]}, False),
+        ({"not": {"required": ["note"]}}, False),
+        ({"if": {"required": ["path"]}, "then": {"required": ["note"]}}, False),
+        ({"dependentRequired": {"path": ["note"]}}, False),
+        ({"dependencies": {"path": ["note"]}}, False),
+        ({"patternProperties": {"^p": TEXT | {"minLength": 2}}}, False),
+        ({"propertyNames": {"maxLength": 3}}, False),
+        ({"minProperties": 2}, False),
+        ({"maxProperties": 1}, False),
+    ],
+)
+def test_only_texts_without_any_rule_are_sent_while_they_are_written(rules: Any, free: bool) -> None:
+    assert streamable_arguments.take_any_text(ToolSpec("list_directory", "", NOTE | rules)) is free

@@ -7,7 +7,8 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from toolsupport.core import redaction, remote_tools
+from toolsupport.core import redaction
+from toolsupport.core.remote_tools import CheckedTools
 from toolsupport.core.sentence_codes import mapped
 from toolsupport.core.types import JSON
 from toolsupport.models import McpServer, McpTool
@@ -16,25 +17,23 @@ LONGEST_ERROR = 500
 WRITTEN = ("waiting", "waiting_digest", "waiting_since", "gone_since")
 
 
-def seen(server_id: int, version: str, definitions: list[JSON]) -> None:
+def seen(server_id: int, version: str, tools: CheckedTools) -> None:
     """Store the server's tools. A new one, or one that differs from its approved definition, needs approval.
 
     A server that was removed meanwhile is ignored. A tool that is gone and was never approved is forgotten: a server
     may give its tools other names each time.
     """
-    # Checked before the transaction, during which nothing else is written.
-    taken, left_out = remote_tools.taken(definitions)
-    digests = {name: remote_tools.digest(one) for name, one in taken.items()}
     with transaction.atomic():
         server = McpServer.objects.select_for_update().filter(pk=server_id).first()
         if server is not None:
-            server.left_out = left_out
+            server.left_out = tools.left_out
             now = timezone.now()
             _mark_reachable(server, version, now)
-            _store(server, taken, digests, now)
+            _store(server, tools, now)
 
 
-def _store(server: McpServer, taken: dict[str, JSON], digests: dict[str, str], now: datetime) -> None:
+def _store(server: McpServer, tools: CheckedTools, now: datetime) -> None:
+    taken = tools.accepted
     server.tools.filter(digest="").exclude(name__in=taken).delete()
     rows = {row.name: row for row in server.tools.all()}
     changed = []
@@ -42,12 +41,12 @@ def _store(server: McpServer, taken: dict[str, JSON], digests: dict[str, str], n
         before = row.waiting_digest, row.gone_since
         row.gone_since = None if name in taken else row.gone_since or now
         if name in taken:
-            _mark_offered(row, taken[name], digests[name], now)
+            _mark_offered(row, taken[name], tools.digests[name], now)
         if (row.waiting_digest, row.gone_since) != before:
             changed.append(row)
     fresh = [McpTool(server=server, name=name) for name in taken if name not in rows]
     for row in fresh:
-        _mark_offered(row, taken[row.name], digests[row.name], now)
+        _mark_offered(row, taken[row.name], tools.digests[row.name], now)
     McpTool.objects.bulk_create(fresh, batch_size=100)
     McpTool.objects.bulk_update(changed, WRITTEN, batch_size=50)
 

@@ -15,7 +15,7 @@ import pytest
 from chat.mcp.client import host as hosting
 from chat.mcp.client.host import McpHost
 from toolsupport.core import remote_tools
-from toolsupport.core.remote_tools import RemoteServer, RemoteTool
+from toolsupport.core.remote_tools import CheckedTools, RemoteServer, RemoteTool
 from toolsupport.core.types import JSON
 
 SCRIPT = str(Path(__file__).with_name("hostile.py"))
@@ -27,12 +27,14 @@ class RecordingObserver:
 
     lists: list[list[JSON]] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    left_out: tuple[str, ...] = ()
     version: str = ""
     told: asyncio.Condition = field(default_factory=asyncio.Condition)
 
-    async def seen(self, server: int, version: str, definitions: list[JSON]) -> None:
+    async def seen(self, server: int, version: str, tools: CheckedTools) -> None:
         async with self.told:
-            self.lists.append(definitions)
+            self.lists.append([*tools.accepted.values()])
+            self.left_out = tools.left_out
             self.version = version
             self.told.notify_all()
 

@@ -58,8 +58,8 @@ def turning() -> Iterator[str]:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("/307", "redirects (status 307), which is not followed. Enter the address it sends to: /200"),
-        ("/301", "redirects (status 301), which is not followed"),
+        ("/307", "redirects (status 307), which is not followed. Enter the address it sends to: /200."),
+        ("/301", "redirects (status 301), which is not followed."),
         ("/401", "requires another token (status 401)"),
         ("/403", "refuses this token (status 403)"),
         ("/200packed", "sends compressed answers"),

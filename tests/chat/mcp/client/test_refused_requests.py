@@ -82,6 +82,13 @@ async def test_a_refused_call_ends_no_other(refusing: str, name: str, reason: st
         assert (await slow)["content"] == []
 
 
+async def test_a_refusal_without_a_token_names_none(refusing: str) -> None:
+    async with connected(RemoteServer(1, "refusing", "http", url=f"{refusing}/mcp"), lambda: None) as connection:
+        with pytest.raises(Exception) as caught:
+            await connection.call("403", {}, lambda *_: None)
+    assert in_words(caught.value) == "It refuses requests without a token (status 403)."
+
+
 async def test_one_that_wants_a_sign_in_is_explained(refusing: str) -> None:
     with pytest.raises(Exception) as caught:
         async with connected(RemoteServer(1, "refusing", "http", url=f"{refusing}/closed"), lambda: None):

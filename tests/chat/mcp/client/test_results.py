@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,13 @@ def test_a_structured_list_is_not_added_where_each_entry_is_a_text(
 @pytest.mark.parametrize("data", ["AAAA\nAAAA\n", "data:image/png;base64,AAAAAAAA", " AAAAAAAA"])
 def test_base64_in_lines_or_in_an_address_is_read(tmp_path: Path, data: str) -> None:
     assert "image/png, 6 bytes, kept" in read(tmp_path, [{"type": "image", "mimeType": "image/png", "data": data}])
+
+
+def test_data_that_repeats_the_beginning_of_an_address_is_refused_at_once(tmp_path: Path) -> None:
+    part = {"type": "image", "mimeType": "image/png", "data": "data:" * 1_600_000}
+    began = time.thread_time()
+    assert "which cannot be read" in read(tmp_path, [part])
+    assert time.thread_time() - began < 0.5
 
 
 def test_an_error_of_the_tool_is_one(tmp_path: Path) -> None:

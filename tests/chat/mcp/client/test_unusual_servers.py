@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
+from chat.mcp.client import connection as connecting
 from chat.mcp.client.connection import McpConnection, connected, in_words
 from chat.mcp.client.results import ResultReader
 from chat.mcp.client.stdio import MOST_UNREADABLE
 from chat.tools.files.workspace import Workspace
+from tests.chat.mcp.client.conftest import hosted
 from toolsupport.core import remote_tools
+from toolsupport.core.errors import ToolError
 from toolsupport.core.remote_tools import RemoteServer
 from toolsupport.core.types import JSON
 
@@ -48,6 +51,19 @@ async def test_one_that_ends_at_the_question_for_newer_versions_is_started_again
         assert await called(connection) == DONE
 
 
+@pytest.mark.parametrize(("soon", "starts"), [(60.0, 2), (0.0, 1)])
+async def test_one_that_ends_late_is_started_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, soon: float, starts: int
+) -> None:
+    monkeypatch.setattr(connecting, "SOON", soon)
+    command = f"echo started >> {tmp_path}/starts; echo no database >&2; exit 3"
+    with pytest.raises(Exception) as caught:
+        async with connected(RemoteServer(1, "late", "stdio", command="sh", args=("-c", command)), lambda: None):
+            pass
+    assert "ended with 3. Its last output: “no database”" in in_words(caught.value)
+    assert (tmp_path / "starts").read_text().split() == ["started"] * starts
+
+
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
@@ -71,14 +87,16 @@ async def test_a_program_that_was_ended_here_is_not_the_reason(
         # As the TypeScript SDK writes it, and as those of Python programs do.
         'MCP error -32602: Input validation error: Invalid arguments for tool work: [{"path": ["text"]}]',
         "1 validation error for workArguments\ntext\n  Field required",
+        f"40 validation errors: {', '.join(f'argument{at} is required' for at in range(40))}",
     ],
 )
 async def test_an_error_about_arguments_reaches_the_model(tmp_path: Path, text: str) -> None:
-    async with open_to(tmp_path, call={"error": {"code": -32602, "message": text}}) as connection:
-        await connection.tools()
-        with pytest.raises(Exception) as caught:
-            await called(connection)
-    assert " ".join(text.split()) in in_words(caught.value)
+    server = scripted(tmp_path, call={"error": {"code": -32602, "message": text}})
+    async with hosted(server) as (host, received):
+        await received.until(lists=1)
+        with pytest.raises(ToolError) as caught:
+            await host.call(received.tool("work", server), {}, lambda *_: None)
+    assert str(caught.value).endswith(f"It answered with an error: {' '.join(text.split())}")
 
 
 # Definitions that the SDK rejects together with the whole list, and whether the tool can be used.
@@ -87,7 +105,8 @@ UNUSUAL_TOOLS: tuple[tuple[JSON, bool], ...] = (
     ({"outputSchema": {"type": "array", "items": {"type": "string"}}}, True),
     ({"annotations": {"readOnlyHint": "often"}}, True),
     ({"title": 7, "icons": "none"}, True),
-    ({"inputSchema": {"type": "OBJECT"}}, False),
+    ({"inputSchema": {"type": "OBJECT"}}, True),
+    ({"inputSchema": {"type": "array"}}, False),
     ({"inputSchema": None}, False),
     ({"name": None}, False),
 )

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from tests.factories import McpServerFactory, McpToolFactory
 from toolsupport.core.errors import ConfigError, Conflict, NotFound
-from toolsupport.core.remote_tools import RemoteTool
+from toolsupport.core.remote_tools import RemoteTool, checked
 from toolsupport.models import Audit, McpServer, McpTool
 from toolsupport.registry.mcp import mcp_servers, reported_tools, tool_approvals
 from toolsupport.registry.people import audit_log
@@ -44,14 +44,14 @@ def only() -> mcp_servers.ShownMcpTool:
 
 def test_a_new_tool_waits_and_is_not_called(server: int) -> None:  # T4
     liar = definition(annotations={"readOnlyHint": True})
-    reported_tools.seen(server, "mail 1.0", [liar])
+    reported_tools.seen(server, "mail 1.0", checked([liar]))
     assert only().state == "new"
     assert mcp_servers.known_tools() == ()
 
 
 def test_what_was_approved_is_called_and_asks(server: int, bob: User) -> None:
     liar = definition(annotations={"readOnlyHint": True})
-    reported_tools.seen(server, "mail 1.0", [liar])
+    reported_tools.seen(server, "mail 1.0", checked([liar]))
     tool_approvals.approve(only().id, only().waiting_digest, False, bob.pk)
     (tool,) = callable_tools()
     assert (tool.spec.name, tool.level, tool.read_only) == ("mail__send", "A3", False)
@@ -59,7 +59,7 @@ def test_what_was_approved_is_called_and_asks(server: int, bob: User) -> None:
 
 
 def test_marked_by_an_administrator_it_runs_unasked(server: int, bob: User) -> None:
-    reported_tools.seen(server, "", [definition()])
+    reported_tools.seen(server, "", checked([definition()]))
     tool_approvals.approve(only().id, only().waiting_digest, True, bob.pk)
     assert callable_tools()[0].level == "A1"
     tool_approvals.set_read_only(only().id, False, bob.pk)
@@ -68,9 +68,9 @@ def test_marked_by_an_administrator_it_runs_unasked(server: int, bob: User) -> N
 
 
 def test_a_change_takes_it_away_until_it_is_approved_again(server: int, bob: User) -> None:  # SAFETY 3.3
-    reported_tools.seen(server, "", [definition()])
+    reported_tools.seen(server, "", checked([definition()]))
     tool_approvals.approve(only().id, only().waiting_digest, True, bob.pk)
-    reported_tools.seen(server, "", [definition(description="Sends it, and deletes the rest.")])
+    reported_tools.seen(server, "", checked([definition(description="Sends it, and deletes the rest.")]))
     assert only().state == "changed" and "deletes the rest" in only().diff
     assert callable_tools() == ()
     assert not mcp_servers.known_tools()[0].approved
@@ -80,17 +80,17 @@ def test_a_change_takes_it_away_until_it_is_approved_again(server: int, bob: Use
 
 
 def test_a_change_taken_back_needs_nobody(server: int, bob: User) -> None:
-    reported_tools.seen(server, "", [definition()])
+    reported_tools.seen(server, "", checked([definition()]))
     tool_approvals.approve(only().id, only().waiting_digest, False, bob.pk)
-    reported_tools.seen(server, "", [definition(title="x")])
-    reported_tools.seen(server, "", [definition()])
+    reported_tools.seen(server, "", checked([definition(title="x")]))
+    reported_tools.seen(server, "", checked([definition()]))
     assert only().state == "ready" and only().diff == ""
 
 
 def test_nobody_approves_what_they_did_not_read(server: int, bob: User) -> None:
-    reported_tools.seen(server, "", [definition()])
+    reported_tools.seen(server, "", checked([definition()]))
     read = only().waiting_digest
-    reported_tools.seen(server, "", [definition(description="Something else.")])
+    reported_tools.seen(server, "", checked([definition(description="Something else.")]))
     with pytest.raises(Conflict):
         tool_approvals.approve(only().id, read, False, bob.pk)
     assert mcp_servers.known_tools() == () and not Audit.objects.exists()
@@ -104,19 +104,19 @@ def levels() -> dict[str, str]:
 def test_approving_several_pins_definitions_and_grants_nothing_else(server: int, bob: User) -> None:
     names = ("send", "read", "list", "gone", "off")
     claims = {"annotations": {"readOnlyHint": True}}
-    reported_tools.seen(server, "", [definition(name) for name in names])
+    reported_tools.seen(server, "", checked([definition(name) for name in names]))
     for tool in McpTool.objects.all():
         tool_approvals.approve(tool.pk, tool.waiting_digest, True, bob.pk)
     mcp_servers.set_tool_enabled(McpTool.objects.get(name="off").pk, False, bob.pk)
     assert set(levels().values()) == {"A1"}
-    reported_tools.seen(server, "", [definition(name, **claims) for name in names if name != "gone"])
+    reported_tools.seen(server, "", checked([definition(name, **claims) for name in names if name != "gone"]))
     McpTool.objects.filter(name="gone").update(waiting={"x": 1}, waiting_digest="c" * 64)
     seen = dict(McpTool.objects.values_list("pk", "waiting_digest"))
     # One of them changes between the page and the click, another belongs to another server.
     newer = [
         definition(name, **claims, **({"title": "x"} if name == "list" else {})) for name in names if name != "gone"
     ]
-    reported_tools.seen(server, "", newer)
+    reported_tools.seen(server, "", checked(newer))
     stranger = McpToolFactory(digest="", waiting=definition(), waiting_digest="d" * 64)
     Audit.objects.all().delete()
     approved, left = tool_approvals.approve_all(server, seen | {stranger.pk: "d" * 64}, bob.pk)
@@ -133,23 +133,23 @@ def test_approving_several_pins_definitions_and_grants_nothing_else(server: int,
 
 
 def test_a_tool_that_is_gone_is_not_called_and_comes_back(server: int, bob: User) -> None:
-    reported_tools.seen(server, "", [definition()])
+    reported_tools.seen(server, "", checked([definition()]))
     tool_approvals.approve(only().id, only().waiting_digest, False, bob.pk)
-    reported_tools.seen(server, "", [])
+    reported_tools.seen(server, "", checked([]))
     assert only().state == "gone" and callable_tools() == ()
-    reported_tools.seen(server, "", [definition()])
+    reported_tools.seen(server, "", checked([definition()]))
     assert only().state == "ready"
 
 
 def test_a_server_that_renames_its_tools_leaves_no_rows_behind(server: int, bob: User) -> None:
-    reported_tools.seen(server, "", [definition()])
+    reported_tools.seen(server, "", checked([definition()]))
     tool_approvals.approve(only().id, only().waiting_digest, False, bob.pk)
     for number in range(3):
-        reported_tools.seen(server, "", [definition(f"new{number}-{one}") for one in range(20)])
+        reported_tools.seen(server, "", checked([definition(f"new{number}-{one}") for one in range(20)]))
     assert McpTool.objects.count() == 21 and McpTool.objects.get(name="send").gone_since is not None
     # What did not change is not written again.
     with CaptureQueriesContext(connection) as queries:
-        reported_tools.seen(server, "", [definition(f"new2-{one}") for one in range(20)])
+        reported_tools.seen(server, "", checked([definition(f"new2-{one}") for one in range(20)]))
     assert not [one for one in queries if one["sql"].startswith("UPDATE") and "mcptool" in one["sql"]]
 
 
@@ -186,7 +186,7 @@ def test_since_when_it_is_down_is_kept_and_secrets_are_not(server: int) -> None:
     assert shown.down_since == first and shown.why == "refused again"
     reported_tools.failed(server, "refused canary-token")
     assert "canary" not in mcp_servers.shown()[0].why
-    reported_tools.seen(server, "mail 2", [])
+    reported_tools.seen(server, "mail 2", checked([]))
     assert mcp_servers.shown()[0].down_since is None
 
 
@@ -219,10 +219,10 @@ def test_a_server_that_cannot_be_is_refused(server: int, name: str, url: str) ->
 
 
 def test_one_that_is_forgotten_takes_its_approvals_along(server: int) -> None:
-    reported_tools.seen(server, "", [definition()])
+    reported_tools.seen(server, "", checked([definition()]))
     mcp_servers.remove(server)
     assert not McpTool.objects.exists()
-    reported_tools.seen(server, "", [definition()])  # what was being asked meanwhile
+    reported_tools.seen(server, "", checked([definition()]))  # what was being asked meanwhile
     reported_tools.failed(server, "")
     with pytest.raises(NotFound):
         mcp_servers.remove(server)
