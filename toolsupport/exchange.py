@@ -145,8 +145,7 @@ async def _answer(
     request_spec = thinking_setting.as_possible(endpoint, request_spec, asking.messages)
     size, defined = sum(message.size for message in asking.messages), schema_limits.size_of(request_spec.tools)
     request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size + defined)
-    asking.silent, before, beginning = True, asking.reply.text, ReplyBeginning()
-    offered = request_spec.callable
+    asking.silent, before, beginning, offered = True, asking.reply.text, ReplyBeginning(), request_spec.callable
     listener = _reader(request_spec, offered, request)
     results = ResultIndex(asking.messages)
     copied = CopiedMarks(asking.messages if request_spec.format in FORMATS else ())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.tables import every
-from tests.toolsupport.core.test_reasoning import SIZES, told
+from tests.toolsupport.core.final_reply import told
+from tests.toolsupport.core.test_reasoning import SIZES
 
 
 @every("format", ["harmony", "auto", "hermes", "native", ""])
