@@ -59,4 +59,8 @@ def _restored(value: Any, copied: frozenset[str]) -> Any:
 
 def _text(text: str, copied: frozenset[str]) -> str:
     ours = {alike for alike in copied if PAIRED.get(alike, "\0") not in text}
-    return REPLACED.sub(lambda found: BY_ALIKE[found[0]] if found[0] in ours else found[0], text)
+    return REPLACED.sub(lambda found: _marks(found[0]) if found[0][0] in ours else found[0], text)
+
+
+def _marks(similar: str) -> str:
+    return BY_ALIKE[similar[0]] * len(similar)

@@ -59,6 +59,12 @@ def test_what_may_be_meant_stays(case: str) -> None:
     assert copied({"text": text}, messages) == {"text": text}
 
 
+@pytest.mark.parametrize("ticks", [3, 4, 6, 40])
+def test_a_long_fence_is_restored(ticks: int) -> None:
+    fence = "`" * ticks
+    assert copied({"text": harmless(fence)}, log(fence)) == {"text": fence}
+
+
 @pytest.mark.parametrize("text", ["<div>", "plain", "`", ""])
 def test_other_calls_are_left_alone(text: str) -> None:
     event = CallReady(ToolCall("2", "f", {"text": text}))

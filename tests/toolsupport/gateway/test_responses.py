@@ -92,7 +92,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a reference to nothing": (tool(type="function", name="a", parameters={"items": {"$ref": "#/x"}}), "tools"),
     "a number as name": (tool(type="function", name=1), "tools[0].name"),
     "a list as parameters": (tool(type="function", name="x", parameters=[]), "tools[0].parameters"),
-    "parameters of a text": (tool(type="function", name="x", parameters={"type": "string"}), "tools[0].parameters"),
+    "parameters of a text": (tool(type="function", name="x", parameters={"type": "string"}), "tools"),
     "a number as description": (tool(type="function", name="x", description=1), "tools[0].description"),
     "a text as strict": (tool(type="function", name="x", strict="yes"), "tools[0].strict"),
     "two of one name": ({"tools": [LIST, LIST]}, "tools"),

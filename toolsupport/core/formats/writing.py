@@ -13,9 +13,9 @@ MARKS = re.compile(
     r"<(?=/?\s*[a-zA-Z|｜_])|\[(?=/?(?:TOOL|ARGS|CALL_ID|THINK|INST|SYSTEM|AVAILABLE)[A-Z_]*\])|`(?=``)", re.IGNORECASE
 )
 LOOKS_ALIKE = {"<": "‹", "[": "⁅", "`": "ˋ"}
-# The similar characters where they stand for those; of a long fence several are replaced.
+# The similar characters where they stand for those; of a long fence all but the last two are replaced.
 REPLACED = re.compile(
-    r"‹(?=/?\s*[a-zA-Z|｜_])|⁅(?=/?(?:TOOL|ARGS|CALL_ID|THINK|INST|SYSTEM|AVAILABLE)[A-Z_]*\])|ˋ(?=[`ˋ]`)",
+    r"‹(?=/?\s*[a-zA-Z|｜_])|⁅(?=/?(?:TOOL|ARGS|CALL_ID|THINK|INST|SYSTEM|AVAILABLE)[A-Z_]*\])|(?<!ˋ)ˋ++(?=``)",
     re.IGNORECASE,
 )
 
