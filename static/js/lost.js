@@ -11,7 +11,7 @@ export const missing = async (path) => {
 export const fetched = async (url) => {
   try {
     const response = await fetch(url, { redirect: "manual" });
-    return response.status >= 500 || response.status === 429 ? null : response.ok && await response.text();
+    return response.status >= 500 || response.status === 429 ? null : response.ok && (await response.text() || null);
   } catch { return null; }
 };
 

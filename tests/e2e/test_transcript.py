@@ -152,7 +152,7 @@ def test_what_was_missed_comes_though_the_first_fetches_of_it_fail(
 
     def fail(route: Route) -> None:
         failed.append(route)
-        route.fulfill(status=fault) if fault else route.abort("connectionrefused")
+        route.fulfill(status=fault, body="Busy") if fault else route.abort("connectionrefused")
 
     page.route_web_socket(re.compile("/ws/"), connect)
     page.goto(other.url)
