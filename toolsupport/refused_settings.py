@@ -76,12 +76,15 @@ async def stream(
 ) -> AsyncGenerator[list[Event], None]:
     """Yield the batches of providers.stream for the request, or for as much of it as its server takes."""
     given = () if recorder is None else (recorder,)
-    again: Request | None = replace(request, left_out=_known(endpoint, request))
+    known = _known(endpoint, request)
+    again: Request | None = replace(request, left_out=known) if known else request
     lowered, once = False, set[str]()
     while again is not None:
         request, again = again, None
-        history = refused_history.rewritten(request.messages, request.left_out)
-        async with aclosing(providers.stream(endpoint, replace(request, messages=history), *given)) as batches:
+        sent = request
+        if request.left_out:
+            sent = replace(request, messages=refused_history.rewritten(request.messages, request.left_out))
+        async with aclosing(providers.stream(endpoint, sent, *given)) as batches:
             async for batch in batches:
                 again = _without_refused(batch, request, once)
                 if again is None and not lowered:
