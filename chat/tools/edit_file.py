@@ -65,7 +65,7 @@ def _why_not(old: str, places: int) -> str:
     if not old:
         return "the old text is empty. Give a piece of the file that occurs exactly once."
     if places:
-        return f"the old text stands there {places} times. Give a longer piece that occurs exactly once."
+        return f"the old text occurs {places} times in this file. Give a longer piece that occurs exactly once."
     return (
         "the old text does not occur in the file. Read the file again, and copy a piece of it exactly, with all its "
         "spaces."

@@ -234,7 +234,7 @@ class Coercion:
         return self._whole[id(schema)]
 
     def _listed(self, text: str, schema: Any) -> Any:
-        """Return a list of the one item that a text stands for; the text if that is not clear."""
+        """Return a list with a text as its only item; the text itself if that is not clear."""
         if text[:1] == "[":
             return text
         items = self._choice([], schema).get("items")
