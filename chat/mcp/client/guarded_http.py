@@ -104,8 +104,8 @@ def complaint_about(response: httpx2.Response) -> str:
 async def explained(request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
     """Return an answer whose error the SDK passes on to the request that it answers, and to no other.
 
-    It gives an error without a message of the protocol the same text for each status. 404 is left to it: it stands for
-    an unknown method, or for a session that has ended.
+    The SDK has one text for every status without a message of the protocol. It handles 404 itself, which means an
+    unknown method, or a session that has ended.
     """
     if request.method != "POST" or not response.is_error or response.status_code == 404:
         return response
