@@ -30,6 +30,7 @@ ON_SERVERS = (
     *("tests/chat/test_several_processes.py", "tests/chat/test_redis_away.py"),
     *("tests/chat/test_person_deletion.py", "tests/toolsupport/sources/test_engines.py", "tests/upgrades"),
     *("tests/toolsupport/services/backups", "tests/toolsupport/config/test_postgresql_pool.py"),
+    "tests/toolsupport/config/test_postgresql_locale.py",
 )
 # Here run: all that reaches rows itself (the registry, the transcript, migrations), one flow of each kind that writes
 # from several tasks at once (answers, tests of models, exams, replays, batches), and what has several processes. Tests

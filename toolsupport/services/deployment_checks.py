@@ -35,6 +35,7 @@ def findings() -> Iterator[Finding]:
     yield proxies()
     yield processes(connection.vendor)
     yield from pooler()
+    yield from letters()
     yield retention()
     yield passkey_addresses()
     yield trace_collector()
@@ -112,6 +113,21 @@ def pooler() -> Iterator[Finding]:
             yield Finding("pooler", None, words)
     except DatabaseError:
         return  # the check of the database has the reason
+
+
+def letters() -> Iterator[Finding]:
+    """Report a locale of PostgreSQL that compares only ASCII letters in any case."""
+    if connection.vendor != "postgresql":
+        return
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT lower('Ü') = 'ü', datctype FROM pg_database WHERE datname = current_database()")
+            compared, locale = cursor.fetchone()
+    except DatabaseError:
+        return  # the check of the database has the reason
+    if not compared:
+        words = f"The locale {locale} of the database compares only ASCII letters in any case, so a search for “über”"
+        yield Finding("letters", None, f"{words} does not find “Über”. Restore a backup to a database with C.UTF-8.")
 
 
 def proxies() -> Finding:

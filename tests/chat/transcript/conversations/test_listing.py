@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,7 +119,6 @@ def test_signs_are_looked_for_as_they_are(alice: User, text: str) -> None:
 
 
 # (text, what is looked for, what is marked); e with an accent is one character, or two.
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL compares by the locale of the database")
 @pytest.mark.parametrize(
     ("text", "wanted", "marked"),
     [
