@@ -57,6 +57,7 @@ NOTICES: Mapping[str, str] = MappingProxyType(
         ),
         "read_by_admin": "{person}, an administrator, read this chat. Reason: {reason}",
         "flag_to_set": server_flags.SENTENCE,
+        "settings_left_out": "Not used for {model}: {settings}. Its server refuses this ({message:quoted}).",
     }
 )
 

@@ -158,7 +158,7 @@ async def _answer(
         event = copied.restored(event)
         return _checked(event, offered, before) if _meant(event, request_spec, request, results) else None
 
-    async with aclosing(refused_settings.stream(endpoint, request, asking.recorder)) as batches:
+    async with aclosing(refused_settings.stream(endpoint, request, request_spec.options, asking.recorder)) as batches:
         async for batch in batches:
             asking.silent = asking.silent and not any(isinstance(event, REPLY_PARTS) for event in batch)
             trouble = None

@@ -7,20 +7,20 @@ change how an answer is thought out, sampled or counted are left out, never what
 or format stays an error. Models that think also refuse a history without reasoning or signatures, which other models
 never gave: it is sent again with placeholders. A history whose roles are refused is rewritten (`refused_history`).
 What a server refused counts for an hour, once it has answered. An output limit that is too high for a request is
-lowered for that request.
+lowered for that request. An event before the reply names the settings whose absence may change it.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from toolsupport import providers, thinking_setting
 from toolsupport.core import output_limits
-from toolsupport.core.events import Event, Failed
+from toolsupport.core.events import Event, Failed, SettingsLeftOut
 from toolsupport.core.prompt import refused_history
 from toolsupport.core.server_refusals import OTHER, classify
 from toolsupport.core.types import Endpoint, Request
@@ -67,45 +67,82 @@ OF_TEMPLATES = STATUSES | {500}
 SECONDS, MOST = 3600.0, 500
 # These hold for a request that sends nothing of the kind.
 OF_EACH = frozenset({"reasoning_effort", "thoughts", "signatures"})
+# What people and programs chose, and miss; `max_tokens` is sent under its other name.
+CHOSEN = ("think", "reasoning_effort", "temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
 
-_refused: dict[tuple[str, str], tuple[float, frozenset[str]]] = {}
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """What a server refuses for one model, in the words of its last error; `since` is of the monotonic clock."""
+
+    since: float
+    fields: frozenset[str]
+    message: str
+
+
+_refused: dict[tuple[str, str], _Refused] = {}
 
 
 async def stream(
-    endpoint: Endpoint, request: Request, recorder: ExchangeRecorder | None = None
+    endpoint: Endpoint, request: Request, chosen: Collection[str] = (), recorder: ExchangeRecorder | None = None
 ) -> AsyncGenerator[list[Event], None]:
-    """Yield the batches of providers.stream for the request, or for as much of it as its server takes."""
+    """Yield the batches of providers.stream for the request, or for as much of it as its server takes.
+
+    SettingsLeftOut comes first, in a batch of its own. It names options that were `chosen`, not those set by default.
+    """
     given = () if recorder is None else (recorder,)
-    known = _known(endpoint, request)
-    again: Request | None = replace(request, left_out=known) if known else request
-    lowered, once = False, set[str]()
+    known, asked = _known(endpoint, request), request
+    again: Request | None = replace(request, left_out=known.fields) if known else request
+    message = known.message if known else ""
+    lowered, once, reported = False, set[str](), False
     while again is not None:
         request, again = again, None
-        sent = request
-        if request.left_out:
-            sent = replace(request, messages=refused_history.rewritten(request.messages, request.left_out))
-        async with aclosing(providers.stream(endpoint, sent, *given)) as batches:
+        async with aclosing(providers.stream(endpoint, _rewritten(request), *given)) as batches:
             async for batch in batches:
                 again = _without_refused(batch, request, once)
-                if again is None and not lowered:
+                if again is not None:
+                    message = _message(batch[-1])
+                elif not lowered:
                     again = _with_lower_limit(batch[-1], request)
                     lowered = again is not None
-                if again is None:
-                    if request.left_out and not isinstance(batch[-1], Failed):
-                        _remember(endpoint, request, request.left_out - once)
-                    yield batch
+                if again is not None:
+                    continue
+                if not reported and request is not asked and not isinstance(batch[-1], Failed):
+                    reported = True
+                    _remember(endpoint, request, request.left_out - once, message)
+                    if missing := _missing(asked, request, chosen):
+                        yield [SettingsLeftOut(missing, message)]
+                yield batch
 
 
-def _known(endpoint: Endpoint, request: Request) -> frozenset[str]:
-    since, fields = _refused.get((endpoint.base_url, request.model), (0.0, frozenset()))
-    return fields if fields and time.monotonic() - since < SECONDS else frozenset()
+def _rewritten(request: Request) -> Request:
+    """Return the request with a history that its server takes."""
+    if not request.left_out:
+        return request
+    return replace(request, messages=refused_history.rewritten(request.messages, request.left_out))
 
 
-def _remember(endpoint: Endpoint, request: Request, fields: frozenset[str]) -> None:
-    if _known(endpoint, request) != fields:
+def _known(endpoint: Endpoint, request: Request) -> _Refused | None:
+    known = _refused.get((endpoint.base_url, request.model))
+    return known if known is not None and time.monotonic() - known.since < SECONDS else None
+
+
+def _remember(endpoint: Endpoint, request: Request, fields: frozenset[str], message: str) -> None:
+    known = _known(endpoint, request)
+    if fields and (known is None or known.fields != fields):
         if len(_refused) >= MOST:
             _refused.clear()
-        _refused[endpoint.base_url, request.model] = time.monotonic(), fields
+        _refused[endpoint.base_url, request.model] = _Refused(time.monotonic(), fields, message)
+
+
+def _missing(asked: Request, sent: Request, chosen: Collection[str]) -> tuple[str, ...]:
+    """Return the settings that were chosen and not sent, in the order of CHOSEN."""
+    missing = sent.left_out & {OPTIONS.get(name, name) for name in chosen}
+    if asked.think and not sent.think:
+        missing |= {"think"}
+    if "reasoning_effort" in sent.left_out and asked.tools and asked.think is not False:
+        missing |= {"reasoning_effort"}
+    return tuple(name for name in CHOSEN if name in missing)
 
 
 def _without_refused(batch: Sequence[Event], request: Request, once: set[str]) -> Request | None:
@@ -157,6 +194,10 @@ def refused_fields(event: Event) -> list[str]:
         return []
     words = _words(event)
     return [field for field, pattern in REFUSED.items() if pattern.search(words)]
+
+
+def _message(event: Event) -> str:
+    return classify(event.status, event.body).message if isinstance(event, Failed) else ""
 
 
 def _words(event: Failed) -> str:

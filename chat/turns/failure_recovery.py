@@ -6,8 +6,9 @@ with a notice in the conversation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from chat.sentences import sentence
 from chat.transcript.announcements import Announcement, Announcements, Thing
@@ -26,6 +27,7 @@ from toolsupport.core.events import (
     ReasoningSeen,
     SchemaDropped,
     SchemaRefused,
+    SettingsLeftOut,
     ToolsRefused,
 )
 from toolsupport.core.format_choice import FORCED, NATIVE
@@ -36,6 +38,7 @@ from toolsupport.registry.models.request_context import RequestContext
 
 Take = Callable[[RequestContext], None]
 Announce = Callable[[Announcement[Thing]], None]
+SETTINGS = {"think": "thinking", "reasoning_effort": "thinking beside tools"}
 
 
 class FormatRecovery:
@@ -156,6 +159,14 @@ class FormatRecovery:
             self._before = forced_calls.after_refusal(self._before, event) if self._before else None
             self._take(replace(asked, request_spec=forced_calls.after_refusal(asked.request_spec, event)))
 
+    async def settings_left_out(self, asked: RequestContext, event: SettingsLeftOut) -> None:
+        """Add a notice of settings that the server refuses, once for each model of a chat."""
+        named = ", ".join(SETTINGS.get(name, name.replace("_", " ")) for name in event.settings)
+        facts = {"model": asked.request_spec.model, "settings": named, "message": event.message}
+        notice = await in_database(record.notice_once)(self._store, "settings_left_out", facts)
+        if notice is not None:
+            self._announce(notice)
+
     async def answered(self, asked: RequestContext) -> None:
         """Handle a complete answer: with native tools, its server no longer lacks a setting."""
         request_spec = asked.request_spec
@@ -178,3 +189,12 @@ class FormatRecovery:
         notice = record.notice_once(self._store, "flag_to_set", {"flag": new_count.flag}) if new_count.flag else None
         question = server_refusal_question.ask_to_learn(self._store, new_count.options) if new_count.options else None
         return tuple(each for each in (notice, question) if each is not None)
+
+
+RECOVERED: dict[type, Callable[[FormatRecovery, RequestContext, Any], Awaitable[None]]] = {
+    ReasoningSeen: FormatRecovery.reasoning_seen,
+    SchemaDropped: FormatRecovery.schema_fault,
+    SchemaRefused: FormatRecovery.schema_fault,
+    SettingsLeftOut: FormatRecovery.settings_left_out,
+    Failed: FormatRecovery.failed,
+}

@@ -34,7 +34,7 @@ from chat.turns.events import (
     TurnEvent,
     joined,
 )
-from chat.turns.failure_recovery import FormatRecovery
+from chat.turns.failure_recovery import RECOVERED, FormatRecovery
 from chat.turns.lasting_writes import in_database
 from chat.turns.live_blocks import html_of
 from chat.turns.live_output import LiveOutput
@@ -52,10 +52,6 @@ from toolsupport.core.events import (
     CallReady,
     CallRejected,
     Event,
-    Failed,
-    ReasoningSeen,
-    SchemaDropped,
-    SchemaRefused,
     TextDelta,
     TextReclassified,
     ThinkingDelta,
@@ -230,11 +226,8 @@ class TurnRun:
     async def _streamed(self, event: TextDelta | ThinkingDelta | TextReclassified | CallDelta) -> None:
         STREAMED[type(event)](self.reply, event)
 
-    async def _reasoning_seen(self, event: ReasoningSeen) -> None:
-        await self.recovery.reasoning_seen(self.prepared, event)
-
-    async def _schema_fault(self, event: SchemaDropped | SchemaRefused) -> None:
-        await self.recovery.schema_fault(self.prepared, event)
+    async def _recover(self, event: Event) -> None:
+        await RECOVERED[type(event)](self.recovery, self.prepared, event)
 
     async def _call_ready(self, event: CallReady | CallFound) -> None:
         in_prose = isinstance(event, CallFound)
@@ -284,9 +277,6 @@ class TurnRun:
 
     async def _refused_in_words(self, _: RefusalInText) -> None:
         await self.recovery.refused_in_words(self.prepared)
-
-    async def _failed(self, event: Failed) -> None:
-        await self.recovery.failed(self.prepared, event)
 
     def _go_on_by(self, prepared: RequestContext) -> None:
         self.prepared = prepared
@@ -368,16 +358,13 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     TextDelta: TurnRun._streamed,
     ThinkingDelta: TurnRun._streamed,
     TextReclassified: TurnRun._streamed,
-    ReasoningSeen: TurnRun._reasoning_seen,
-    SchemaDropped: TurnRun._schema_fault,
-    SchemaRefused: TurnRun._schema_fault,
+    **dict.fromkeys(RECOVERED, TurnRun._recover),
     CallDelta: TurnRun._streamed,
     CallReady: TurnRun._call_ready,
     CallFound: TurnRun._call_ready,
     CallRejected: TurnRun._rejected,
     ToolsRefused: TurnRun._refused,
     CallGarbled: TurnRun._garbled,
-    Failed: TurnRun._failed,
     RoundEnded: TurnRun._round_ended,
     RefusalInText: TurnRun._refused_in_words,
     CallMade: TurnRun._call_made,

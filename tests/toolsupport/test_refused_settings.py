@@ -11,7 +11,7 @@ import pytest
 from tests.tables import every
 from tests.toolsupport.test_exchange import HI, QUESTION, SERVER, TOOLS, ask, recorder, request_spec  # noqa: F401
 from toolsupport import providers, refused_settings
-from toolsupport.core.events import Event, Failed
+from toolsupport.core.events import Event, Failed, SettingsLeftOut
 from toolsupport.core.types import ChatMessage, Permit, Request, Role, ToolCall
 from toolsupport.refused_settings import refused_fields
 
@@ -120,6 +120,36 @@ async def test_what_did_not_help_is_not_remembered(recorder) -> None:  # noqa: F
     assert isinstance(last, Failed) and last.status == 400
     await ask(AZURE, asked)
     assert [request.left_out for request in made.requests] == [set(), {"temperature"}, set()]
+
+
+@pytest.mark.asyncio
+async def test_an_event_before_the_reply_names_what_was_chosen(recorder) -> None:  # noqa: F811
+    recorder([[no(TOKENS)]], [[no(HEAT)]], [HI], [HI])
+    asked = request_spec(options={"num_predict": 50, "temperature": 0.0})
+    named = SettingsLeftOut(("temperature",), HEAT)
+    assert [event for event in await ask(AZURE, asked) if isinstance(event, SettingsLeftOut)] == [named]
+    assert (await ask(AZURE, asked))[0] == named
+    assert not isinstance((await ask(AZURE, replace(asked, options={"num_predict": 50})))[0], SettingsLeftOut)
+
+
+# (what is asked, the error) → what the event names
+NAMED = {
+    "thinking": ({"think": True}, "m does not support thinking", ("think",)),
+    "thinking beside tools": ({"think": True}, "tools with reasoning_effort are not supported", ("reasoning_effort",)),
+    "thinking by default": ({}, "tools with reasoning_effort are not supported", ("reasoning_effort",)),
+    "no thinking": ({"think": False}, "tools with reasoning_effort are not supported", ()),
+    "a temperature by default": ({}, HEAT, ()),
+}
+
+
+@every("case", NAMED)
+@pytest.mark.asyncio
+async def test_what_is_named_of_thinking(recorder, case: str) -> None:  # noqa: F811
+    given, words, named = NAMED[case]
+    refused_settings._refused.clear()
+    recorder([[no(words)]], [HI])
+    found = [event for event in await ask(AZURE, request_spec(**given)) if isinstance(event, SettingsLeftOut)]
+    assert [event.settings for event in found] == ([named] if named else [])
 
 
 # what was refused → the keys of the options in the body

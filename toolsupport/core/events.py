@@ -161,6 +161,17 @@ class SchemaRefused:
     part: str = "keywords"
 
 
+@dataclass(frozen=True, slots=True)
+class SettingsLeftOut:
+    """The reply was made without these settings of its request, because the server refuses them.
+
+    `settings` are names of request fields, "think" among them; `message` is the server's error message.
+    """
+
+    settings: tuple[str, ...]
+    message: str
+
+
 SCHEMA_PARTS = {
     "keywords": "keywords that not every server supports",
     "arguments": "the schemas of the arguments: the reply is still a call of an offered tool",
@@ -246,6 +257,7 @@ Event = (
     | ReasoningSeen
     | SchemaDropped
     | SchemaRefused
+    | SettingsLeftOut
     | Usage
     | Finished
     | Failed

@@ -21,9 +21,9 @@ from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.server_refusals import MISCONFIGURED, Refusal
 from toolsupport.gateway import first_uses, formatted_answers, model_fallbacks
-from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.left_out_tools import LeftOutNotice
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
+from toolsupport.gateway.request_summary import RequestSummary
 from toolsupport.gateway.revoked_callers import RevokedCallers
 from toolsupport.registry.knowledge import reasoning_starts, response_schema_faults
 from toolsupport.registry.metrics import call_metrics

@@ -9,12 +9,12 @@ from typing import Protocol
 from toolsupport.core.events import Event, Failed
 from toolsupport.core.types import JSON
 from toolsupport.gateway import chat_request
-from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.chat_response import ChunkEncoder
 from toolsupport.gateway.messages import request as messages_request
 from toolsupport.gateway.messages.response import MessageEncoder
 from toolsupport.gateway.parsed_request import GatewayRequest
 from toolsupport.gateway.request_preparation import PreparedRequest
+from toolsupport.gateway.request_summary import RequestSummary
 from toolsupport.gateway.responses import request as responses_request
 from toolsupport.gateway.responses.response import ResponseEncoder
 

@@ -25,6 +25,7 @@ from toolsupport.core.events import (
     ReasoningSeen,
     SchemaDropped,
     SchemaRefused,
+    SettingsLeftOut,
     TextDelta,
     TextReclassified,
     ThinkingDelta,
@@ -39,7 +40,7 @@ from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import ChatMessage, RequestSpec, Role, ToolCall, ToolSpec
 from toolsupport.gateway import streamable_arguments
 from toolsupport.gateway.request_preparation import PreparedRequest
-from toolsupport.registry.metrics.call_tally import CallTally
+from toolsupport.gateway.request_summary import RequestSummary
 from toolsupport.services import passive_health_checks
 
 MOST_RETRIES = 2
@@ -49,38 +50,7 @@ DRAFT = "A call of this stream does not count: what followed it showed that it w
 NOT_CALLED = "tool_choice requires a call, and the model made none."
 NO_CALL = "An answer without a call cannot be used here. Call one of the tools now."
 
-
-@dataclass(slots=True)
-class RequestSummary:
-    """The result of a request, sent in headers and in the last chunk of a stream; `counted`: a server counted.
-
-    `cut`: a token limit left its last call incomplete. `forced` is why a reply was constrained: required, retry or
-    format; "" if none was. `written` are the characters that models wrote for it, also those not passed on; it is never
-    0 if there were any. `begins_inside`: whether the reply showed that it began inside reasoning. `schema_fault`
-    shows that its server does not enforce a schema. `first_use`: whether the model was tested first, "" if there was
-    no need. `answered_by` is the request to the model that answers, and `fallback` its name if it is not the one that
-    was asked for. `format_reason`: why it is not constrained although its format was.
-    """
-
-    format: str = ""
-    source: str = ""
-    repairs: list[str] = field(default_factory=list)
-    retries: int = 0
-    left_out: str = ""
-    first_use: str = ""
-    cut: bool = False
-    begins_inside: bool | None = None
-    schema_fault: SchemaDropped | SchemaRefused | None = None
-    written: int = 0
-    prompt_tokens: int = 0
-    output_tokens: int = 0
-    counted: bool = False
-    calls: CallTally = field(default_factory=CallTally)
-    misconfigured: ToolsRefused | None = None
-    forced: str = ""
-    answered_by: PreparedRequest | None = None
-    fallback: str = ""
-    format_reason: str = ""
+NOT_PASSED = Usage | ToolsRefused | ReasoningSeen | SchemaDropped | SchemaRefused | SettingsLeftOut
 
 
 @dataclass(slots=True)
@@ -291,7 +261,7 @@ async def _observed(
                     tally.written += len(event.text)
                 else:
                     _count(event, attempt, tally)
-                if not isinstance(event, Usage | ToolsRefused | ReasoningSeen | SchemaDropped | SchemaRefused):
+                if not isinstance(event, NOT_PASSED):
                     passed += attempt.take(event)
                 if attempt.spoiled:
                     break
@@ -319,6 +289,8 @@ def _note(event: Event, tally: RequestSummary) -> None:
         tally.begins_inside = event.begins_inside
     if isinstance(event, SchemaDropped | SchemaRefused):
         tally.schema_fault = tally.schema_fault or event
+    if isinstance(event, SettingsLeftOut):
+        tally.settings_left_out = event.settings
 
 
 def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:

@@ -26,7 +26,7 @@ from toolsupport.core.events import (
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import JSON
 from toolsupport.gateway import chat_shapes, error_replies
-from toolsupport.gateway.attempts import RequestSummary
+from toolsupport.gateway.request_summary import RequestSummary
 
 NOT_AS_STREAMED = (
     "The arguments of a call needed a repair after a part of them was sent. Send the request again without stream."
@@ -65,6 +65,7 @@ def summary(tally: RequestSummary) -> JSON:
         first_use=tally.first_use or None,
         forced=tally.forced or None,
         format_reason=tally.format_reason or None,
+        settings_left_out=list(tally.settings_left_out),
         fallback=tally.fallback or None,
         response_format=tally.answered_by.response_format or None if tally.answered_by else None,
     )

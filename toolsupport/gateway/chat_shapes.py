@@ -16,6 +16,7 @@ SUMMARY = Shape(
         "first_use": TEXT_OR_NULL,
         "forced": TEXT_OR_NULL,
         "format_reason": TEXT_OR_NULL,
+        "settings_left_out": list_of(TEXT),
         "fallback": TEXT_OR_NULL,
         "response_format": TEXT_OR_NULL,
     },

@@ -11,10 +11,10 @@ from toolsupport.core import first_use_rules
 from toolsupport.core.errors import Busy, ConfigError, NotFound, ToolsupportError
 from toolsupport.core.events import Failed
 from toolsupport.gateway import request_preparation
-from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.error_replies import NOT_MET
 from toolsupport.gateway.request_errors import ToolChoiceNotMet
 from toolsupport.gateway.request_preparation import PreparedRequest
+from toolsupport.gateway.request_summary import RequestSummary
 from toolsupport.registry.testing import first_uses
 from toolsupport.services import background_jobs
 

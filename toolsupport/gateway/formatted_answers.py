@@ -26,8 +26,8 @@ from toolsupport.core.events import (
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import JSON, ChatMessage, Role
 from toolsupport.gateway import attempts
-from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.request_preparation import SEPARATE, PreparedRequest
+from toolsupport.gateway.request_summary import RequestSummary
 
 AGAIN = "Write this answer again as {form}, and nothing else. Keep its content."
 OBJECT = "one JSON object"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from toolsupport.core.events import Event, TextDelta, TextReclassified
-from toolsupport.gateway.attempts import RequestSummary
+from toolsupport.gateway.request_summary import RequestSummary
 
 LEFT_OUT = "The tools of this request were left out"
 REASONS: Mapping[str, str] = MappingProxyType(

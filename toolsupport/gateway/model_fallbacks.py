@@ -12,8 +12,8 @@ from toolsupport.core import model_fallbacks
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import Event, Failed
 from toolsupport.gateway import formatted_answers, request_preparation
-from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.request_preparation import PreparedRequest
+from toolsupport.gateway.request_summary import RequestSummary
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.services.fallback_search import FallbackSearch, NextModel
 
@@ -79,3 +79,4 @@ async def _take(following: PreparedRequest, name: str, tally: RequestSummary) ->
     tally.answered_by, tally.fallback = following, name
     tally.format, tally.source, tally.left_out = following.request_spec.format, following.source, following.left_out
     tally.misconfigured, tally.begins_inside, tally.forced, tally.format_reason = None, None, "", ""
+    tally.settings_left_out = ()

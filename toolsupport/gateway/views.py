@@ -21,13 +21,13 @@ from toolsupport.core.events import Event, Failed, TextDelta
 from toolsupport.gateway import answer_runner, error_replies, first_uses, keep_alive, model_list, request_preparation
 from toolsupport.gateway import openapi as gateway_openapi
 from toolsupport.gateway.apis import CHAT_COMPLETIONS, MESSAGES, RESPONSES, Api, ReplyEncoder
-from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.embeddings import request as embeddings_request
 from toolsupport.gateway.embeddings import response as embeddings_response
 from toolsupport.gateway.messages import request as messages_request
 from toolsupport.gateway.messages.shapes import COUNT
 from toolsupport.gateway.request_errors import InvalidField, TooLarge, UntestedModel
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
+from toolsupport.gateway.request_summary import RequestSummary
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
@@ -210,6 +210,7 @@ def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: 
         "First-Use": tally.first_use,
         "Forced": tally.forced,
         "Format-Reason": tally.format_reason[:LONGEST_HEADER],
+        "Settings-Left-Out": ",".join(tally.settings_left_out),
         "Fallback": tally.fallback,
         "Response-Format": (tally.answered_by or prepared).response_format,
         "Tools-Skipped": ",".join(prepared.asked.skipped)[:LONGEST_HEADER],

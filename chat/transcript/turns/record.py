@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
@@ -270,4 +271,9 @@ def notice_of_context(turn: Turn, code: str, facts: dict[str, str], once: bool =
 
 def _stands(turn: Turn, code: str, facts: dict[str, str]) -> bool:
     same = Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE, code=code)
-    return any(known == facts for known in same.values_list("facts", flat=True))
+    return any(_compared(known) == _compared(facts) for known in same.values_list("facts", flat=True))
+
+
+def _compared(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts without a server's message, which may name the time or the number of the request."""
+    return {name: value for name, value in facts.items() if name != "message"}

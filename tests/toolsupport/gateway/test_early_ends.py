@@ -17,8 +17,8 @@ from tests.toolsupport.gateway.test_required_calls import ASKED, HEAD, post, row
 from tests.toolsupport.providers.scripted import LAST_CHUNK, scripted
 from toolsupport.core.events import Finished
 from toolsupport.core.types import JSON
-from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.chat_response import reason
+from toolsupport.gateway.request_summary import RequestSummary
 
 LENGTH, FILTER, STOP = "length", "content_filter", "stop"
 # How each API names these ends, as (status or reason, details).

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolsupport.core.events import Event, Finished, TextDelta, ThinkingDelta
-from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.chat_response import PLACE, ChunkEncoder
+from toolsupport.gateway.request_summary import RequestSummary
 
 texts = st.lists(st.text() | st.just(PLACE), max_size=5)
 

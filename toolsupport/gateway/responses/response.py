@@ -13,10 +13,10 @@ import orjson
 from toolsupport.core.events import Event, Failed
 from toolsupport.core.types import JSON
 from toolsupport.gateway import error_replies
-from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.block_ordering import Block, BlockStream, Kind, Step
 from toolsupport.gateway.chat_response import FILTERED, new_id, reason, summary
 from toolsupport.gateway.request_preparation import PreparedRequest
+from toolsupport.gateway.request_summary import RequestSummary
 from toolsupport.gateway.responses import shapes
 
 
