@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import orjson
 import pytest
@@ -133,7 +134,7 @@ async def test_an_event_before_the_reply_names_what_was_chosen(recorder) -> None
 
 
 # (what is asked, the error) → what the event names
-NAMED = {
+NAMED: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "thinking": ({"think": True}, "m does not support thinking", ("think",)),
     "thinking beside tools": ({"think": True}, "tools with reasoning_effort are not supported", ("reasoning_effort",)),
     "thinking by default": ({}, "tools with reasoning_effort are not supported", ("reasoning_effort",)),

@@ -274,6 +274,6 @@ def _stands(turn: Turn, code: str, facts: dict[str, str]) -> bool:
     return any(_compared(known) == _compared(facts) for known in same.values_list("facts", flat=True))
 
 
-def _compared(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _compared(facts: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the facts without a server's message, which may name the time or the number of the request."""
-    return {name: value for name, value in facts.items() if name != "message"}
+    return {name: value for name, value in (facts or {}).items() if name != "message"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -31,7 +32,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refused_settings, "_refused", {})
 
 
-def no(words: str) -> Step:
+def no(words: str) -> Sequence[Step]:
     return answer(400, json.dumps({"error": {"message": words}}).encode())
 
 

@@ -13,7 +13,9 @@ from tests.toolsupport.gateway.test_constrained import row, says
 from tests.toolsupport.providers.scripted import answer, scripted
 from toolsupport import refused_settings
 
-HEAT = answer(400, b'{"error": {"message": "Unsupported value: \'temperature\' does not support 0.5 with this model."}}')
+HEAT = answer(
+    400, b'{"error": {"message": "Unsupported value: \'temperature\' does not support 0.5 with this model."}}'
+)
 FIELD = "settings_left_out"
 
 
