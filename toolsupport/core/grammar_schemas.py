@@ -7,12 +7,12 @@ calls are checked afterwards anyway.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from toolsupport.core.constrained.plain_patterns import plain
-from toolsupport.core.lost_keywords import ANNOTATIONS, NAMED, WORDS, joined
+from toolsupport.core.lost_keywords import ANNOTATIONS, WORDS, joined
+from toolsupport.core.schema_keywords import MAPPINGS, all_same
 from toolsupport.core.types import ToolSpec
 
 DEEPEST = 100
@@ -33,11 +33,11 @@ def _schema(node: Any, depth: int) -> Any:
         return node
     if isinstance(node, list):
         listed = [_schema(one, depth + 1) for one in node]
-        return node if _same(listed, node) else listed
+        return node if all_same(listed, node) else listed
     given = {keyword: _part(keyword, value, depth) for keyword, value in node.items()}
     lost = [keyword for keyword, value in given.items() if _is_beyond(keyword, value)]
     if not lost:
-        return node if _same(given.values(), node.values()) else given
+        return node if all_same(given.values(), node.values()) else given
     kept = {keyword: value for keyword, value in given.items() if keyword not in lost}
     description = node.get("description")
     words = [WORDS[keyword](node[keyword]) for keyword in lost]
@@ -47,9 +47,9 @@ def _schema(node: Any, depth: int) -> Any:
 def _part(keyword: str, value: Any, depth: int) -> Any:
     if keyword == "pattern" and isinstance(value, str):
         return plain(value).text
-    if keyword in NAMED and isinstance(value, dict):
+    if keyword in MAPPINGS and isinstance(value, dict):
         parts = {name: _schema(one, depth + 1) for name, one in value.items()}
-        return value if _same(parts.values(), value.values()) else parts
+        return value if all_same(parts.values(), value.values()) else parts
     return value if keyword in DATA else _schema(value, depth + 1)
 
 
@@ -57,7 +57,3 @@ def _is_beyond(keyword: str, value: Any) -> bool:
     if keyword in LENGTHS:
         return isinstance(value, int | float) and value >= MOST_REPEATS
     return keyword == "pattern" and value == ""
-
-
-def _same(parts: Iterable[Any], others: Iterable[Any]) -> bool:
-    return all(one is other for one, other in zip(parts, others, strict=True))

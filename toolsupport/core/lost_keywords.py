@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeGuard
 
+from toolsupport.core.schema_keywords import MAPPINGS
 from toolsupport.core.types import JSON, ToolSpec
 
 DEEPEST = 12
 LONGEST = 600  # characters of a keyword that is written as JSON
 ANNOTATIONS = frozenset({"title", "description", "examples", "$comment", "default", "deprecated"})
-# Keywords whose value has a schema for each name.
-NAMED = frozenset({"properties", "patternProperties", "definitions", "$defs", "dependentSchemas"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ def _bare(schema: Any, names: bool = False, depth: int = 0) -> Any:
     if not isinstance(schema, dict):
         return schema
     kept = schema if names else {key: value for key, value in schema.items() if key not in ANNOTATIONS}
-    return {key: _bare(value, not names and key in NAMED, depth + 1) for key, value in kept.items()}
+    return {key: _bare(value, not names and key in MAPPINGS, depth + 1) for key, value in kept.items()}
 
 
 def _first_values(values: list[Any]) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 
 from toolsupport.core import call_validation, name_checks, text_diff
 from toolsupport.core.invisible_chars import UNSEEN, written_out
-from toolsupport.core.schema_limits import DATA, MAPPINGS, SchemaBudget, UnsupportedSchema
+from toolsupport.core.schema_keywords import DATA, MAPPINGS
+from toolsupport.core.schema_limits import SchemaBudget, UnsupportedSchema
 from toolsupport.core.schema_spelling import in_json_schema, spelled
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import JSON, ToolSpec

@@ -15,6 +15,7 @@ from typing import Any
 
 from toolsupport.core.identity_cache import IdentityCache
 from toolsupport.core.json_pointers import pointed_at
+from toolsupport.core.schema_keywords import DATA, MAPPINGS
 from toolsupport.core.types import JSON, ToolSpec
 
 MOST_CHARACTERS = 128 * 1024
@@ -40,10 +41,7 @@ EACH = frozenset(
         *("additionalProperties", "patternProperties", "propertyNames", "unevaluatedProperties"),
     )
 )
-# Keywords whose value is a mapping from any names to schemas, those whose value is data, and definitions, which apply
-# where they are referred to.
-MAPPINGS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-DATA = frozenset({"enum", "const", "default", "examples"})
+# Definitions apply where they are referred to.
 DEFINITIONS = frozenset({"$defs", "definitions"})
 # Keywords that are searched for in every part of a schema.
 SPECIAL = frozenset({"$id", "$dynamicRef", "$recursiveRef", "$anchor", "patternProperties"})

@@ -18,7 +18,8 @@ from typing import Any
 
 import jsonschema_rs
 
-from toolsupport.core.schema_limits import DATA, MAPPINGS, UnsupportedSchema
+from toolsupport.core.schema_keywords import DATA, MAPPINGS
+from toolsupport.core.schema_limits import UnsupportedSchema
 from toolsupport.core.types import JSON
 
 KEYWORD = "toolsupport:pattern"

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from toolsupport.core.schema_keywords import DATA, LISTS, MAPPINGS, SINGLE, all_same
 from toolsupport.core.types import JSON, ToolSpec
 
 DEEPEST = 100
@@ -27,12 +28,7 @@ OTHER_NAMES = {
     "text": "string", "list": "array", "tuple": "array", "dict": "object", "none": "null",
 }  # fmt: skip
 NO_TYPES = frozenset({"", "any", "type_unspecified"})
-# Keywords whose value is data, and those that may be null.
-DATA = frozenset({"default", "const", "enum", "examples", "example"})
 NULLABLE = frozenset({"default", "const", "example"})
-NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
-SINGLE = frozenset({"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"})
 DRAFTS = re.compile(r"https?://json-schema\.org/(?:draft-0[467]/|draft/20(?:19-09|20-12)/)?schema#?")
 
 
@@ -45,7 +41,7 @@ def in_json_schema(tool: ToolSpec) -> ToolSpec:
 def all_in_json_schema(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
     """Return the tools with their schemas in the spelling of JSON Schema; the same object if nothing changes."""
     found = tuple(map(in_json_schema, tools))
-    return tools if _same(found, tools) else found
+    return tools if all_same(found, tools) else found
 
 
 def spelled(schema: JSON) -> JSON:
@@ -114,12 +110,12 @@ def _is_set(keyword: str, value: Any) -> bool:
 
 
 def _part(keyword: str, value: Any, depth: int) -> Any:
-    if keyword in NAMED and isinstance(value, dict):
+    if keyword in MAPPINGS and isinstance(value, dict):
         parts = {name: _schema(one, depth + 1) for name, one in value.items() if one is not None}
-        return value if parts.keys() == value.keys() and _same(parts.values(), value.values()) else parts
+        return value if parts.keys() == value.keys() and all_same(parts.values(), value.values()) else parts
     if isinstance(value, list) and (keyword in LISTS or keyword == "items"):
         listed = [_schema(one, depth + 1) for one in value]
-        return value if _same(listed, value) else listed
+        return value if all_same(listed, value) else listed
     if keyword == "items":
         return _schema(value, depth + 1)
     return _spelled(value, depth + 1) if keyword in SINGLE else value
@@ -129,17 +125,13 @@ def _schema(node: Any, depth: int) -> Any:
     return {} if node is True else _spelled(node, depth)
 
 
-def _same(parts: Any, others: Any) -> bool:
-    return all(one is other for one, other in zip(parts, others, strict=True))
-
-
 def _type(kind: Any) -> Any:
     """Return the name of a type, None for any; a list of them; anything else as it is."""
     if isinstance(kind, list):
         kinds = [_type(one) for one in kind]
         if None in kinds:
             return None
-        return kind if _same(kinds, kind) else list(dict.fromkeys(filter(_is_text, kinds)))
+        return kind if all_same(kinds, kind) else list(dict.fromkeys(filter(_is_text, kinds)))
     if not isinstance(kind, str) or kind in STANDARD_NAMES:
         return kind
     name = kind.strip().lower()
