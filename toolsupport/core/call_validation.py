@@ -140,7 +140,7 @@ def _form_of(schema: JSON, written: str) -> object:
         if jsonschema_rs.meta.is_valid(schema):
             return ""
     except (UnsupportedSchema, jsonschema_rs.ReferencingError) as error:
-        return UNUSABLE.format(str(error)[:LONGEST_COMPLAINT])
+        return _unusable(error)
     return _large_checker(written)  # of an older draft, perhaps
 
 
@@ -196,7 +196,16 @@ def _compiled(schema: str) -> tuple[jsonschema_rs.Validator, SchemaBudget] | str
         bound = _bound(schema) if len(schema) <= SMALL else _large_bound(schema)
         return schema_patterns.compiled(json.loads(schema), retriever=_refuse), bound
     except (ValueError, jsonschema_rs.ReferencingError) as error:
-        return UNUSABLE.format(str(error).split("\n", 1)[0][:LONGEST_COMPLAINT])
+        return _unusable(error)
+
+
+def _unusable(error: Exception) -> str:
+    """Return the sentence about a schema, with the place of the fault in it if the library names one."""
+    why = str(error).split("\n", 1)[0][:LONGEST_COMPLAINT]
+    if isinstance(error, jsonschema_rs.ValidationError) and error.instance_path:
+        place = ".".join(map(str, error.instance_path))
+        why = f"{place[:LONGEST_COMPLAINT]}: {why}"
+    return UNUSABLE.format(why)
 
 
 def _bound(schema: str) -> SchemaBudget:

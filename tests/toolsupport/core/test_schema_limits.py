@@ -9,7 +9,7 @@ import pytest
 from tests.processor_time import must_cost_at_most
 from tests.tables import every
 from toolsupport.core.call_building import typed
-from toolsupport.core.call_validation import MOST_BYTES, complaints_about
+from toolsupport.core.call_validation import MOST_BYTES, complaints_about, unusable
 from toolsupport.core.coercion import ALL_TYPES, coerce, types
 from toolsupport.core.schema_limits import (
     MOST_CHARACTERS,
@@ -61,6 +61,19 @@ def deep(levels: int) -> dict[str, Any]:
 def test_a_pathological_schema_fits_nothing_and_says_why(schema: dict[str, Any], why: str) -> None:
     (complaint,) = complaints_about({}, schema)
     assert complaint.startswith("the tool's own schema cannot be used") and why in complaint
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"properties": {"a": {"items": {"type": "strin"}}}}, "properties.a.items.type"),
+        ({"properties": {"a": {"anyOf": [{"type": "null"}, {"minimum": "3"}]}}}, "properties.a.anyOf.1.minimum"),
+        ({"properties": {"a": {"description": "x" * 20_000, "enum": 1}}}, "properties.a.enum"),
+    ],
+    ids=["type", "branch", "large"],
+)
+def test_the_reason_names_the_place_in_the_schema(schema: dict[str, Any], place: str) -> None:
+    assert unusable(schema).startswith(f"the tool's own schema cannot be used ({place}: ")
 
 
 def test_a_pattern_that_backtracks_is_given_up() -> None:  # F4
