@@ -75,6 +75,7 @@ CEILINGS = {
     "post family-edit": 4,
     "get family-remove": 6,
     "post family-remove": 7,
+    "get favicon": 0,
     "get healthz": 1,
     "get history": 10,
     "post history-agree": 7,

@@ -7,8 +7,12 @@ import { offer } from "./unknown.js";
 
 const field = document.getElementById("text");
 
-let due;
-const show = (path) => htmx.ajax("GET", `${path}picker/`, { target: "#picker", swap: "outerHTML" });
+let due, current, next;
+// One at a time, and one more after all changes meanwhile: htmx would replace a picker that has left the page by then.
+const show = (path) => next ??= Promise.resolve(current).then(() => {
+  current = next, next = null;
+  return htmx.ajax("GET", `${path}picker/`, { target: "#picker", swap: "outerHTML" }).catch(() => {});
+});
 
 export const refreshPicker = async (path) => {
   clearTimeout(due);

@@ -6,9 +6,9 @@ import re
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
-from tests.e2e.conftest import answered, ask, choose, ready
+from tests.e2e.conftest import CHOOSE, answered, ask, choose, ready
 from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
@@ -199,6 +199,21 @@ def test_the_picker_marks_the_present_model_after_a_change(page: Page) -> None:
     # The filters stay in sight above a long list.
     page.keyboard.press("End")
     expect(page.locator("#models [data-filter]").first).to_be_in_viewport(ratio=1)
+
+
+def test_the_picker_shows_the_last_of_two_quick_changes(page: Page) -> None:
+    """The second change arrives while the picker of the first one is on its way."""
+    held: list[tuple[Route, APIResponse]] = []
+    page.route("**/picker/", lambda route: route.continue_() if held else held.append((route, route.fetch())))
+    with page.expect_request("**/picker/"):
+        page.evaluate(CHOOSE, "sim-hermes")
+    expect(page.locator(".notice").last).to_contain_text("Switched to sim-hermes")
+    page.evaluate(CHOOSE, "sim-thinks")
+    expect(page.locator(".notice").last).to_contain_text("Switched to sim-thinks")
+    [(route, response)] = held
+    route.fulfill(response=response)
+    expect(page.locator("#picker-button")).to_contain_text("sim-thinks")
+    expect(page.get_by_label("Message", exact=True)).to_have_attribute("placeholder", re.compile("sim-thinks"))
 
 
 def test_the_exact_name_comes_first_in_the_picker(page: Page) -> None:
