@@ -1,0 +1,47 @@
+"""Two presses, one right after the other: the part of the page that both replace shows both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import APIResponse, BrowserContext, Page, Route, expect
+
+
+pytestmark = pytest.mark.e2e
+PEOPLE = ("Ada", "Ben")
+
+
+@pytest.fixture
+def people(open_browser: Callable[..., BrowserContext]) -> Page:
+    page = open_browser(own=True).new_page()
+    page.goto("/people/")
+    for name in PEOPLE:
+        if page.get_by_role("button", name=f"Deactivate {name}").count():
+            continue  # of the test before
+        page.get_by_label("Username", exact=True).fill(name)
+        page.get_by_role("button", name="Invite person").click()
+        expect(page.get_by_role("button", name=f"Deactivate {name}")).to_be_visible()
+    return page
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["in order", "turned"])
+def test_both_changes_are_shown(people: Page, order: tuple[int, int]) -> None:
+    held: list[tuple[Route, APIResponse]] = []
+    people.route("**/switch/", lambda route: held.append((route, route.fetch())))
+    for name in PEOPLE:
+        with people.expect_request("**/switch/"):
+            people.get_by_role("button", name=f"Deactivate {name}").click()
+    while len(held) < len(PEOPLE):
+        people.wait_for_timeout(20)
+    for place in order:
+        route, response = held[place]
+        with people.expect_response("**/switch/"):
+            route.fulfill(response=response)
+    for name in PEOPLE:
+        expect(people.get_by_role("button", name=f"Activate {name}", exact=True)).to_be_visible()
+    # What was put in works: it is bound, and each button acts once.
+    people.unroute_all()
+    for name in PEOPLE:
+        people.get_by_role("button", name=f"Activate {name}", exact=True).click()
+        expect(people.get_by_role("button", name=f"Deactivate {name}")).to_be_visible()
