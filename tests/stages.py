@@ -24,7 +24,7 @@ LONE_TRIES = 2
 BROWSER = "tests/e2e"
 LONGEST = 2**24  # bytes of a line: what a failed comparison prints may be long
 LIMIT = 3600.0  # seconds of a part: no promise, but an end
-STUCK = 600.0  # seconds of one test: after that its process prints the stack of each thread and ends
+STUCK = 600.0  # seconds of one test: it fails some time before (tests/hung_tests.py), or its process ends
 # What needs PostgreSQL or Redis, and what stores rows in ways of its own: `.ci/run` has servers for these.
 ON_SERVERS = (
     *("tests/chat/test_several_processes.py", "tests/chat/test_redis_away.py"),
@@ -68,6 +68,7 @@ class Part:
             "-m",
             self.marked,
             *noted,
+            *("-p", "tests.hung_tests"),
             *("-o", f"faulthandler_timeout={STUCK}", "-o", "faulthandler_exit_on_timeout=true"),
             *self.order,
             *self.words,

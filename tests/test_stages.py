@@ -75,16 +75,25 @@ def test_a_part_that_does_not_end_is_ended_with_all_that_it_started(
     assert len(re.findall(r"^== slow: not finished after 0 s, so it was ended$", capfd.readouterr().out, re.M)) == 3
 
 
+# (what the test does, the seconds that it has, what is printed): it waits for a process; or where no signal arrives.
+HANGS = {
+    "process": ("with subprocess.Popen(['sleep', '60']): pass", 10.0, "1 failed, 1 passed"),
+    "deaf": ("signal.pthread_sigmask(0, [14]), time.sleep(60)", 2.0, "crashed while running"),
+}
+
+
+@pytest.mark.parametrize("kind", HANGS)
 def test_a_test_that_hangs_fails_with_its_stack_and_the_others_run(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path, kind: str
 ) -> None:
-    monkeypatch.setattr(stages, "STUCK", 1.0)
+    does, seconds, words = HANGS[kind]
+    monkeypatch.setattr(stages, "STUCK", seconds)
     file = tmp_path / "test_one.py"
-    file.write_text("import time\ndef test_hangs(): time.sleep(600)\ndef test_after(): pass\n")
+    file.write_text(f"import signal, subprocess, time\ndef test_hangs():\n  {does}\ndef test_after(): pass\n")
     part = Part("one", 1, (str(file), "-c", os.devnull, "-p", "no:django", f"--rootdir={tmp_path}"), limit=60)
     assert not asyncio.run(part.run(*part.first()))
     printed = capfd.readouterr().out
-    assert "crashed while running" in printed and f'File "{file}", line 2 in test_hangs' in printed
+    assert words in printed and f'File "{file}", line 3 in test_hangs' in printed
     assert "not finished" not in printed
 
 

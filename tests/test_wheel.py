@@ -6,6 +6,7 @@ import re
 import subprocess
 import sysconfig
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -13,6 +14,7 @@ import httpx
 import pytest
 
 from tests import house, wheels
+from tests.child_process import running
 from tests.serving import PATIENCE, free_port
 from toolsupport import __version__
 from toolsupport.config import application_paths
@@ -45,10 +47,10 @@ class Machine:
         packages = f"{installed}:{sysconfig.get_path('purelib')}"
         self.environment = wheels.bare(self.home, PYTHONPATH=packages)
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str) -> AbstractContextManager[subprocess.Popen[str]]:
         command = [str(self.program), *words]
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, cwd=self.here, env=self.environment, stdout=pipe, stderr=pipe, text=True)
+        return running(command, cwd=self.here, env=self.environment, stdout=pipe, stderr=pipe, text=True)
 
     def run(self, *words: str) -> str:
         with self.start(*words) as process:
@@ -88,12 +90,14 @@ def test_the_command_serves_from_an_empty_folder_and_keeps_data_in_the_home(mach
     with machine.start("serve", "--host", "127.0.0.1", "--port", str(port)) as process:
         assert process.stdout
         lines = [process.stdout.readline() for _ in range(4)]
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, follow_redirects=True) as browser:
+        address = f"http://127.0.0.1:{port}"
+        with httpx.Client(base_url=address, trust_env=False, follow_redirects=True, timeout=PATIENCE) as browser:
             page = browser.get("/login/").text
             style = browser.get(re.findall(r'href="(/static/[^"]+\.css)"', page)[0])
             setup = browser.get(re.findall(r"http\S+(/setup/\S+)", "".join(lines))[0])
             doctor = machine.run("doctor")
         process.terminate()
+        assert process.wait(PATIENCE) == 0
     assert lines[0] == f"Data is kept in {data}\n" and (data / "toolsupport.sqlite3").is_file()
     assert "password" in page and style.status_code == 200 and "color" in style.text
     assert setup.status_code == 200 and 'name="token"' in setup.text

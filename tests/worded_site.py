@@ -40,6 +40,8 @@ FACTS = {
     "reason": "Asked by its owner.",
     "flag": "--jinja",
     "exam": "Quick exam",
+    "settings": "temperature",
+    "message": "temperature is not supported with this model.",
 }
 
 

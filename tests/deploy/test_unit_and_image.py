@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from tests import house, wheels
+from tests.child_process import running
 from tests.installed import needs
 from tests.serving import PATIENCE, free_port
 from toolsupport.web.connection_table import ConnectionLimits
@@ -108,14 +109,13 @@ def locked_site(folder: Path) -> Iterator[tuple[httpx.Client, list[str], dict[st
     start = [*LOCKED, *places, sys.executable, "-m", "toolsupport"]
     port = free_port()
     command = [*start, "serve", "--port", str(port)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    with running(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         assert any("is ready at" in line for line in process.stdout)
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=PATIENCE) as browser:
-            try:
-                yield browser, start, environment
-            finally:
-                process.terminate()
+            yield browser, start, environment
+        process.terminate()
+        process.wait(PATIENCE)
 
 
 @pytest.mark.nightly

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.chat.mcp.client.conftest import SCRIPT
+from tests.child_process import running
 from tests.e2e.conftest import answered, ask, new_chat
 from tests.e2e.test_access_for_all import faults_at_each_width, overflow, violations
 from tests.serving import Site, serving
@@ -44,10 +45,9 @@ def site(tmp_path_factory: pytest.TempPathFactory, words: Path) -> Iterator[Site
 def address() -> Iterator[str]:
     """A server that listens by itself."""
     command = [sys.executable, SCRIPT, "http"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         yield f"http://127.0.0.1:{int(process.stdout.readline())}/mcp"
-        process.kill()
 
 
 @pytest.fixture

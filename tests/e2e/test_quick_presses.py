@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import APIResponse, BrowserContext, Page, Route, expect
-
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 pytestmark = pytest.mark.e2e
 PEOPLE = ("Ada", "Ben")
@@ -27,17 +26,17 @@ def people(open_browser: Callable[..., BrowserContext]) -> Page:
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["in order", "turned"])
 def test_both_changes_are_shown(people: Page, order: tuple[int, int]) -> None:
-    held: list[tuple[Route, APIResponse]] = []
-    people.route("**/switch/", lambda route: held.append((route, route.fetch())))
+    held: list[Route] = []
+    people.route("**/switch/", lambda route: held.append(route))
     for name in PEOPLE:
         with people.expect_request("**/switch/"):
             people.get_by_role("button", name=f"Deactivate {name}").click()
     while len(held) < len(PEOPLE):
-        people.wait_for_timeout(20)
+        people.title()
+    replies = [route.fetch() for route in held]
     for place in order:
-        route, response = held[place]
         with people.expect_response("**/switch/"):
-            route.fulfill(response=response)
+            held[place].fulfill(response=replies[place])
     for name in PEOPLE:
         expect(people.get_by_role("button", name=f"Activate {name}", exact=True)).to_be_visible()
     # What was put in works: it is bound, and each button acts once.

@@ -23,6 +23,7 @@ from chat.mcp.client.host import McpHost
 from chat.mcp.client.results import ResultReader
 from chat.tools.files.workspace import Workspace
 from tests.chat.mcp.client.conftest import RecordingObserver, hosted
+from tests.child_process import running
 from tests.serving import ROOT
 from toolsupport.core.errors import ToolError
 from toolsupport.core.remote_tools import RemoteServer
@@ -185,13 +186,12 @@ def everything(tmp_path: Path) -> Iterator[RemoteServer]:
         port = free.server_port
     command = [str(NODE / "mcp-server-everything"), "streamableHttp"]
     env = os.environ | {"PORT": str(port)}
-    with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+    with running(command, env=env, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
         assert process.stderr is not None
         while b"listening" not in (line := process.stderr.readline()):
             assert line, "it did not start"
         threading.Thread(target=process.stderr.read, daemon=True).start()
         yield RemoteServer(1, "everything", "http", url=f"http://127.0.0.1:{port}/mcp", cwd=str(tmp_path))
-        process.kill()
 
 
 async def test_everything_over_http(everything: RemoteServer) -> None:

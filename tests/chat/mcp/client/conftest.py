@@ -14,6 +14,7 @@ import pytest
 
 from chat.mcp.client import host as hosting
 from chat.mcp.client.host import McpHost
+from tests.child_process import running
 from toolsupport.core import remote_tools
 from toolsupport.core.remote_tools import CheckedTools, RemoteServer, RemoteTool
 from toolsupport.core.types import JSON
@@ -71,13 +72,11 @@ def server(request: pytest.FixtureRequest) -> Iterator[RemoteServer]:
     if request.param == "stdio":
         yield over_pipes()
         return
-    with subprocess.Popen(
-        [sys.executable, SCRIPT, "http"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
+    command = [sys.executable, SCRIPT, "http"]
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         port = int(process.stdout.readline())
         yield RemoteServer(1, "hostile", "http", url=f"http://127.0.0.1:{port}/mcp", token="canary-token")
-        process.kill()
 
 
 @asynccontextmanager

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.child_process import running
 from tests.installed import needs
 from tests.serving import free_port, new_chat, sign_in
 from tests.toolsupport.services.backups.test_backups import empty, give_tables, refused
@@ -87,13 +88,9 @@ def pgbouncer(url: str) -> Iterator[str]:
         file.write_text(SETTINGS.format(host=place.hostname, port=place.port, user=place.username, listen=listen))
         Path(folder).chmod(0o755)
         command = ["pgbouncer", *(["-u", "nobody"] if os.geteuid() == 0 else []), str(file)]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-            assert process.stderr
-            try:
-                assert any("process up" in line for line in process.stderr)
-                yield place._replace(netloc=f"{place.username}@127.0.0.1:{listen}").geturl()
-            finally:
-                process.terminate()
+        with running(command, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr and any("process up" in line for line in process.stderr)
+            yield place._replace(netloc=f"{place.username}@127.0.0.1:{listen}").geturl()
 
 
 @pytest.mark.nightly

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from tests import databases
+from tests.child_process import running
 from tests.databases import ENGINES
 from tests.serving import Site
 from tests.toolsupport.services.backups.test_backups import empty, give_tables, refused
@@ -45,12 +46,9 @@ def held_restore(site: Site, file: Path) -> Iterator[subprocess.Popen[str]]:
     environment = {**site.environ(), "DJANGO_SETTINGS_MODULE": "toolsupport.config.settings"}
     command = [sys.executable, "-c", HELD, str(file)]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=databases.ROOT, env=environment, text=True, stdin=pipe, stdout=pipe) as restore:
+    with running(command, cwd=databases.ROOT, env=environment, text=True, stdin=pipe, stdout=pipe) as restore:
         assert restore.stdout and restore.stdout.readline() == "unpacked\n"
-        try:
-            yield restore
-        finally:
-            restore.kill()
+        yield restore
 
 
 def let_go(restore: subprocess.Popen[str]) -> None:
