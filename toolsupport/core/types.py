@@ -67,12 +67,17 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call that a model requested; `repairs` describes the repairs that were needed to parse it."""
+    """One call that a model requested; `repairs` describes the repairs that were needed to parse it.
+
+    `signature` is what Google's models write of the thoughts before a call, to read it again in the same turn. It is
+    in memory only: they need no real one for earlier turns.
+    """
 
     id: str
     name: str
     arguments: JSON
     repairs: tuple[str, ...] = ()
+    signature: str = ""
 
     @property
     def size(self) -> int:

@@ -32,6 +32,7 @@ class _OpenAIDraft:
     pieces: list[str] = field(default_factory=list)
     stated: int = 0
     begun: bool = False
+    signature: str = ""
 
     @property
     def text(self) -> str:
@@ -76,6 +77,7 @@ class _CallPiece:
     index: Any
     name: str
     arguments: str
+    signature: str
 
 
 class PiecedCalls:
@@ -109,7 +111,7 @@ class PiecedCalls:
                 return []
             draft = _OpenAIDraft(self._new_id(piece.id), piece.id, piece.index)
             self._drafts.append(draft)
-        draft.name = draft.name or piece.name
+        draft.name, draft.signature = draft.name or piece.name, piece.signature or draft.signature
         if piece.arguments:
             draft.add(piece.arguments)
         return draft.pending_events()
@@ -149,7 +151,14 @@ def _piece(element: Any) -> _CallPiece:
     arguments = function.get("arguments")
     if arguments is not None and not isinstance(arguments, str):
         arguments = orjson.dumps(arguments).decode()
-    return _CallPiece(_text(element.get("id")), element.get("index"), _text(function.get("name")), arguments or "")
+    name, signature = _text(function.get("name")), _signature(element.get("extra_content"))
+    return _CallPiece(_text(element.get("id")), element.get("index"), name, arguments or "", signature)
+
+
+def _signature(extra: Any) -> str:
+    """Return Google's signature of the thoughts before a call, which stands on the first one of a reply."""
+    of_google = extra.get("google") if isinstance(extra, Mapping) else None
+    return _text(of_google.get("thought_signature")) if isinstance(of_google, Mapping) else ""
 
 
 def _event(draft: _OpenAIDraft, *, cut: bool) -> Event:
@@ -162,7 +171,7 @@ def _event(draft: _OpenAIDraft, *, cut: bool) -> Event:
         return CallRejected("", NAMELESS, raw, draft.id)
     if arguments is None:
         return CallRejected(draft.name, NO_OBJECT, raw, draft.id)
-    return CallReady(ToolCall(draft.id, draft.name, arguments), raw)
+    return CallReady(ToolCall(draft.id, draft.name, arguments, signature=draft.signature), raw)
 
 
 def _object(text: str) -> JSON | None:

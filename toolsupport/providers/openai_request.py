@@ -68,8 +68,8 @@ OPTIONS = {
     "response_format": "response_format",
 }
 CHOICES = {"auto": "auto", "required": "required", "any": "required"}
-# Google's value for calls of another model or program. A history may hold both, and ours keeps no signatures.
-UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+# Google's value for calls of another model, program or turn, of which a history holds no signature.
+UNSIGNED = "skip_thought_signature_validator"
 MEDIA = ((b"\x89PNG", "png"), (b"\xff\xd8", "jpeg"), (b"GIF8", "gif"), (b"RIFF", "webp"))
 
 
@@ -106,8 +106,11 @@ def _messages(request: Request, dialect: OpenAIDialect) -> list[JSON]:
         dialect = replace(dialect, thoughts="reasoning_content", needs_thoughts=True)
     written = [WRITERS[message.role](message, dialect) for message in request.messages]
     if "signatures" in request.left_out or (dialect.signed and re.match(dialect.signed, request.model)):
-        for calls in (message["tool_calls"] for message in written if "tool_calls" in message):
-            calls[0]["extra_content"] = UNSIGNED  # Google's models look for a signature on the first call only
+        for message, sent in zip(request.messages, written, strict=True):
+            for call, element in zip(message.calls, sent.get("tool_calls", ()), strict=True):
+                # Google's models look for a signature on the first call only.
+                if signature := call.signature or (UNSIGNED if call is message.calls[0] else ""):
+                    element["extra_content"] = {"google": {"thought_signature": signature}}
     return written
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -229,3 +230,7 @@ def test_calls_that_gemini_did_not_sign_are_marked(model: str) -> None:
     mark = {"google": {"thought_signature": "skip_thought_signature_validator"}}
     assert first.get("extra_content") == (mark if SIGNED[model] else None) and "extra_content" not in second
     assert "extra_content" not in str(body(Request(model, history))), "only there"
+    signed = (replace(calls[0], signature="c2ln"), replace(calls[1], signature="c2ln"))
+    sent = body(Request(model, (history[0], replace(history[1], calls=signed))), "gemini")["messages"][1]["tool_calls"]
+    own = {"google": {"thought_signature": "c2ln"}} if SIGNED[model] else None
+    assert [call.get("extra_content") for call in sent] == [own, own]
