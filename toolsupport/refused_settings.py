@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from toolsupport import providers, thinking_setting
-from toolsupport.core import output_limits
+from toolsupport.core import output_limits, sanitize
 from toolsupport.core.events import Event, Failed, SettingsLeftOut
 from toolsupport.core.prompt import refused_history
 from toolsupport.core.server_refusals import OTHER, classify
@@ -60,7 +60,7 @@ REFUSED["reasoning_effort"] = re.compile(
 REFUSED["thoughts"] = re.compile(
     r"\breasoning_content\b.{0,60}\b(?:must be passed back|is missing)|\bmissing .{0,30}\breasoning_content\b"
 )
-REFUSED["signatures"] = re.compile(r"\bmissing (?:an? )?[`'\"]?thought_?signature\b")
+REFUSED["signatures"] = re.compile(r"\b(?:missing|invalid|corrupted) (?:an? )?[`'\"]?thought[_ ]?signature\b")
 STATUSES = frozenset({400, 422})
 # SGLang and llama-cpp-python answer an exception of a template so.
 OF_TEMPLATES = STATUSES | {500}
@@ -73,11 +73,10 @@ CHOSEN = ("think", "reasoning_effort", "temperature", "top_p", "top_k", "seed", 
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """What a server refuses for one model, in the words of its last error; `since` is of the monotonic clock."""
+    """What a server refuses for one model: each field with the error. `since` is of the monotonic clock."""
 
     since: float
-    fields: frozenset[str]
-    message: str
+    fields: Mapping[str, str]
 
 
 _refused: dict[tuple[str, str], _Refused] = {}
@@ -92,16 +91,15 @@ async def stream(
     """
     given = () if recorder is None else (recorder,)
     known, asked = _known(endpoint, request), request
-    again: Request | None = replace(request, left_out=known.fields) if known else request
-    message = known.message if known else ""
-    lowered, once, reported = False, set[str](), False
+    again: Request | None = replace(request, left_out=frozenset(known)) if known else request
+    messages, lowered, once, reported = dict(known), False, set[str](), False
     while again is not None:
         request, again = again, None
         async with aclosing(providers.stream(endpoint, _rewritten(request), *given)) as batches:
             async for batch in batches:
                 again = _without_refused(batch, request, once)
                 if again is not None:
-                    message = _message(batch[-1])
+                    messages |= dict.fromkeys(again.left_out - messages.keys() or {"think"}, _message(batch[-1]))
                 elif not lowered:
                     again = _with_lower_limit(batch[-1], request)
                     lowered = again is not None
@@ -109,9 +107,9 @@ async def stream(
                     continue
                 if not reported and request is not asked and not isinstance(batch[-1], Failed):
                     reported = True
-                    _remember(endpoint, request, request.left_out - once, message)
+                    _remember(endpoint, request, {name: messages[name] for name in request.left_out - once})
                     if missing := _missing(asked, request, chosen):
-                        yield [SettingsLeftOut(missing, message)]
+                        yield [SettingsLeftOut(missing, "; ".join(dict.fromkeys(messages[name] for name in missing)))]
                 yield batch
 
 
@@ -122,17 +120,16 @@ def _rewritten(request: Request) -> Request:
     return replace(request, messages=refused_history.rewritten(request.messages, request.left_out))
 
 
-def _known(endpoint: Endpoint, request: Request) -> _Refused | None:
+def _known(endpoint: Endpoint, request: Request) -> Mapping[str, str]:
     known = _refused.get((endpoint.base_url, request.model))
-    return known if known is not None and time.monotonic() - known.since < SECONDS else None
+    return known.fields if known is not None and time.monotonic() - known.since < SECONDS else {}
 
 
-def _remember(endpoint: Endpoint, request: Request, fields: frozenset[str], message: str) -> None:
-    known = _known(endpoint, request)
-    if fields and (known is None or known.fields != fields):
+def _remember(endpoint: Endpoint, request: Request, fields: Mapping[str, str]) -> None:
+    if fields and _known(endpoint, request).keys() != fields.keys():
         if len(_refused) >= MOST:
             _refused.clear()
-        _refused[endpoint.base_url, request.model] = _Refused(time.monotonic(), fields, message)
+        _refused[endpoint.base_url, request.model] = _Refused(time.monotonic(), fields)
 
 
 def _missing(asked: Request, sent: Request, chosen: Collection[str]) -> tuple[str, ...]:
@@ -140,7 +137,7 @@ def _missing(asked: Request, sent: Request, chosen: Collection[str]) -> tuple[st
     missing = sent.left_out & {OPTIONS.get(name, name) for name in chosen}
     if asked.think and not sent.think:
         missing |= {"think"}
-    if "reasoning_effort" in sent.left_out and asked.tools and asked.think is not False:
+    if "reasoning_effort" in sent.left_out and asked.tools and asked.think:
         missing |= {"reasoning_effort"}
     return tuple(name for name in CHOSEN if name in missing)
 
@@ -197,7 +194,7 @@ def refused_fields(event: Event) -> list[str]:
 
 
 def _message(event: Event) -> str:
-    return classify(event.status, event.body).message if isinstance(event, Failed) else ""
+    return sanitize.text(classify(event.status, event.body).message) if isinstance(event, Failed) else ""
 
 
 def _words(event: Failed) -> str:

@@ -51,6 +51,7 @@ class FormatRecovery:
         self._rejected: CallRejected | None = None
         self._usable = self._called = self._ignored = self._required = False
         self._before: RequestSpec | None = None
+        self._left_out: set[str] = set()
 
     def asking(self, asked: RequestContext, history: Sequence[ChatMessage]) -> None:
         """Begin a request: a required call may be constrained, whatever the format of the turn."""
@@ -161,6 +162,9 @@ class FormatRecovery:
 
     async def settings_left_out(self, asked: RequestContext, event: SettingsLeftOut) -> None:
         """Add a notice of settings that the server refuses, once for each model of a chat."""
+        if self._left_out.issuperset(event.settings):
+            return
+        self._left_out.update(event.settings)
         named = ", ".join(SETTINGS.get(name, name.replace("_", " ")) for name in event.settings)
         facts = {"model": asked.request_spec.model, "settings": named, "message": event.message}
         notice = await in_database(record.notice_once)(self._store, "settings_left_out", facts)

@@ -1,13 +1,14 @@
-// A reply to a part of the page that another reply has replaced meanwhile, as after two quick presses: it is put into the new one.
+// The reply to a part of the page that another reply has replaced meanwhile, as after two quick presses, goes to the new part.
 let sent = 0;
 const shown = new Map(); // id of a part → number of the last request whose reply it shows
 
 document.addEventListener("htmx:beforeRequest", ({ detail }) => {
-  const { target, xhr } = detail, { id } = target, number = ++sent;
-  if (id) xhr.addEventListener("loadend", () => {
-    if (xhr.status !== 200 || number < (shown.get(id) ?? 0)) return;
-    shown.set(id, number);
-    if (!target.isConnected && !xhr.getResponseHeader("HX-Redirect") && document.getElementById(id))
-      htmx.swap(`#${id}`, xhr.responseText, { swapStyle: "outerHTML" });
+  const { xhr, target: { id } } = detail, number = ++sent;
+  if (!id) return;
+  // Before htmx reads the reply, which takes its target from here.
+  xhr.addEventListener("readystatechange", () => {
+    if (xhr.readyState !== XMLHttpRequest.DONE || number < (shown.get(id) ?? 0)) return;
+    if (xhr.status === 200) shown.set(id, number);
+    if (!detail.target.isConnected) detail.target = document.getElementById(id) ?? detail.target;
   });
 });

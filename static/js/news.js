@@ -20,6 +20,14 @@ const unmark = () => {
   if (document.title.startsWith(MARK)) document.title = document.title.slice(MARK.length);
 };
 
+// The lines never cover what has the focus: they move to the other end of the screen.
+const moveAside = ({ target }) => {
+  const box = place.getBoundingClientRect(), one = target.getBoundingClientRect();
+  const meet = box.left < one.right && one.left < box.right && box.top < one.bottom && one.top < box.bottom;
+  if (!meet || place.contains(target) || one.height > innerHeight / 2) return;
+  place.style.insetBlock = place.style.insetBlock ? "" : "auto var(--s3)";
+};
+
 const show = (one) => {
   const line = template.content.firstElementChild.cloneNode(true);
   line.dataset.chat = one.chat;
@@ -29,6 +37,7 @@ const show = (one) => {
   for (const old of place.children) if (old.dataset.chat === one.chat) old.remove();
   place.append(line);
   while (place.children.length > LINES) place.firstElementChild.remove();
+  moveAside({ target: document.activeElement });
 };
 
 const notify = (one) => {
@@ -100,6 +109,7 @@ if (path) {
     event.target.closest(".line").remove();
     (place.querySelector("[data-dismiss]") ?? document.getElementById("main")).focus();
   });
+  document.addEventListener("focusin", moveAside);
   if (chat) follow(document.getElementById("transcript"));
   look();
 }

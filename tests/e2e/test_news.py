@@ -49,6 +49,18 @@ COVERED = """all => all.filter((one) => {
 }).map((one) => one.outerHTML)"""
 
 
+def covered_stops(page: Page) -> list[str]:
+    """The controls of a page that lines about answers cover while they have the focus."""
+    size = page.viewport_size
+    page.set_viewport_size({"width": 640, "height": 400})
+    found = []
+    for stop in page.locator("main :is(a, button, select, input):visible").all()[:40]:
+        stop.focus()
+        found += page.locator(":focus").evaluate_all(COVERED)
+    page.set_viewport_size(size or {"width": 1280, "height": 800})
+    return found
+
+
 def test_an_answer_elsewhere_is_shown_on_every_page(page: Page) -> None:
     assert page.evaluate(RULES) == []
     elsewhere = page.context.new_page()
@@ -66,6 +78,7 @@ def test_an_answer_elsewhere_is_shown_on_every_page(page: Page) -> None:
     assert other.locator("#news .line > *").evaluate_all(COVERED) == []
     assert violations(elsewhere) == []
     photograph(elsewhere, "news")
+    assert covered_stops(elsewhere) == []
     page.get_by_role("button", name=re.compile("once$")).first.click()
     answered(page)
     expect(line).to_contain_text("has a new answer.")

@@ -10,6 +10,15 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 pytestmark = pytest.mark.e2e
 PEOPLE = ("Ada", "Ben")
 
+# Counts requests, and how often the part of the page is replaced.
+COUNTING = """() => {
+  window.sent = window.put = 0;
+  document.addEventListener("htmx:beforeRequest", () => sent++);
+  const boards = ({ addedNodes }) => [...addedNodes].filter((node) => node.id === "board").length;
+  const count = (records) => records.forEach((record) => put += boards(record));
+  new MutationObserver(count).observe(document.body, { childList: true, subtree: true });
+}"""
+
 
 @pytest.fixture
 def people(open_browser: Callable[..., BrowserContext]) -> Page:
@@ -39,8 +48,10 @@ def test_both_changes_are_shown(people: Page, order: tuple[int, int]) -> None:
             held[place].fulfill(response=replies[place])
     for name in PEOPLE:
         expect(people.get_by_role("button", name=f"Activate {name}", exact=True)).to_be_visible()
-    # What was put in works: it is bound, and each button acts once.
+    # What was put in works: it is bound, each button acts once, and is put in once.
     people.unroute_all()
-    for name in PEOPLE:
+    people.evaluate(COUNTING)
+    for number, name in enumerate(PEOPLE, 1):
         people.get_by_role("button", name=f"Activate {name}", exact=True).click()
-        expect(people.get_by_role("button", name=f"Deactivate {name}")).to_be_visible()
+        expect(people.get_by_role("button", name=f"Deactivate {name}")).to_be_focused()
+        assert people.evaluate("[sent, put]") == [number, number]

@@ -57,6 +57,8 @@ WORDS = {
     "Missing `reasoning_content` field in the assistant message at message index 1.": "thoughts",
     "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, "
     "and missing thought_signature may lead to degraded model performance.": "signatures",
+    "Corrupted thought signature.": "signatures",
+    "Invalid `thought_signature` in the request.": "signatures",
     "Unable to submit request because function call `x` in the 2. content block is missing a `thought_signature`.": (
         "signatures"
     ),
@@ -137,7 +139,7 @@ async def test_an_event_before_the_reply_names_what_was_chosen(recorder) -> None
 NAMED: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "thinking": ({"think": True}, "m does not support thinking", ("think",)),
     "thinking beside tools": ({"think": True}, "tools with reasoning_effort are not supported", ("reasoning_effort",)),
-    "thinking by default": ({}, "tools with reasoning_effort are not supported", ("reasoning_effort",)),
+    "thinking by default": ({}, "tools with reasoning_effort are not supported", ()),
     "no thinking": ({"think": False}, "tools with reasoning_effort are not supported", ()),
     "a temperature by default": ({}, HEAT, ()),
 }

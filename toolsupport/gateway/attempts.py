@@ -290,7 +290,7 @@ def _note(event: Event, tally: RequestSummary) -> None:
     if isinstance(event, SchemaDropped | SchemaRefused):
         tally.schema_fault = tally.schema_fault or event
     if isinstance(event, SettingsLeftOut):
-        tally.settings_left_out = event.settings
+        tally.settings_left_out = tuple(dict.fromkeys((*tally.settings_left_out, *event.settings)))
 
 
 def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:

@@ -108,8 +108,9 @@ def _messages(request: Request, dialect: OpenAIDialect) -> list[JSON]:
     if "signatures" in request.left_out or (dialect.signed and re.match(dialect.signed, request.model)):
         for message, sent in zip(request.messages, written, strict=True):
             for call, element in zip(message.calls, sent.get("tool_calls", ()), strict=True):
+                own = "" if "signatures" in request.left_out else call.signature
                 # Google's models look for a signature on the first call only.
-                if signature := call.signature or (UNSIGNED if call is message.calls[0] else ""):
+                if signature := own or (UNSIGNED if call is message.calls[0] else ""):
                     element["extra_content"] = {"google": {"thought_signature": signature}}
     return written
 

@@ -126,8 +126,10 @@ def letters() -> Iterator[Finding]:
     except DatabaseError:
         return  # the check of the database has the reason
     if not compared:
-        words = f"The locale {locale} of the database compares only ASCII letters in any case, so a search for “über”"
-        yield Finding("letters", None, f"{words} does not find “Über”. Restore a backup to a database with C.UTF-8.")
+        words = (
+            f"With the locale {locale} of the database, a search ignores the case of ASCII letters only: “über” does"
+        )
+        yield Finding("letters", None, f"{words} not find “Über”. Restore a backup into a database with C.UTF-8.")
 
 
 def proxies() -> Finding:
