@@ -87,6 +87,11 @@ const stop = (button) => {
   say("Stopping the tool…");
 };
 
+// A stop that was sent as the connection broke may not have arrived.
+export const connected = () => {
+  for (const button of document.querySelectorAll("[data-call-stop]:disabled")) button.disabled = false;
+};
+
 const repeat = (button) => {
   const sent = send({ type: "call.repeat", client_id: newId(), call: callOf(button) });
   if (!sent) say("The server cannot be reached; nothing was run.", "off");

@@ -23,9 +23,10 @@ export const show = () => {
   document.getElementById("unseen").hidden = seen || !shelf.querySelector("img:not([hidden])");
 };
 
-// A refused file stays, with its reason, until a person removes it.
-export const clear = () => {
-  for (const chip of chips()) if (chip.dataset.state !== "failed") chip.remove();
+// A refused file stays, with its reason, until a person removes it; so do files that are not among the `paths` of a message.
+export const clear = (paths) => {
+  const leaves = ({ dataset: { state, path } }) => state !== "failed" && (!paths || paths.includes(path));
+  for (const chip of chips()) if (leaves(chip)) chip.remove();
   show();
 };
 

@@ -48,7 +48,7 @@ export const flush = () => {
   if (pending && !send({ type: "message.send", ...pending })) say("Your message is sent as soon as the server is back.");
 };
 
-const leave = () => { clear(), chips.clear(), edit(); };
+const leave = (paths) => { clear(), chips.clear(paths), edit(); };
 
 export const submit = () => {
   if (pending) return;
@@ -64,8 +64,8 @@ export const submit = () => {
 
 export const accepted = (clientId) => {
   if (pending?.client_id !== clientId) return;
-  keep(null);
-  leave();
+  const { attachments = [] } = pending;
+  keep(null), leave(attachments);
   document.dispatchEvent(new Event("message:accepted"));
 };
 

@@ -12,11 +12,11 @@ import { connect } from "./socket.js";
 import { changed } from "./panel.js";
 import * as queue from "./queue.js";
 import { keepFocus } from "./refocus.js";
-import { gone, offline, online, phase, saving, say } from "./status.js";
+import { answerWords, gone, offline, online, phase, saving, say } from "./status.js";
 import { asked, closed, goesOn, meet } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
-import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
+import { branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
 import * as unformatted from "./unformatted.js";
 import * as unknown from "./unknown.js";
 import "./once.js";
@@ -61,7 +61,7 @@ const FRAMES = {
   hello: (frame) => {
     online();
     chat.dataset.connected = "true";
-    queue.connected();
+    queue.connected(), calls.connected();
     composer.flush();
     // An older number: what came before it is newer, and its turn may be over.
     if (frame.tail !== Number(transcript().dataset.tail)) refresh();

@@ -1,4 +1,5 @@
 // The reply to a part of the page that another reply has replaced meanwhile, as after two quick presses, goes to the new part.
+// What the page fetches by itself replaces no button between the press and the release of the mouse: it would not be clicked.
 let sent = 0;
 const shown = new Map(); // id of a part → number of the last request whose reply it shows
 
@@ -11,4 +12,11 @@ document.addEventListener("htmx:beforeRequest", ({ detail }) => {
     if (xhr.status === 200) shown.set(id, number);
     if (!detail.target.isConnected) detail.target = document.getElementById(id) ?? detail.target;
   });
+});
+
+let pressed = null;
+addEventListener("pointerdown", ({ target }) => { pressed = target; }, true);
+for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => { pressed = null; }, true);
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (pressed && !detail.requestConfig.triggeringEvent && detail.target.contains(pressed)) detail.shouldSwap = false;
 });

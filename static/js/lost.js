@@ -25,6 +25,7 @@ export const down = (path) => async (attempts, code) => {
   // A refused socket may mean that the session ended: the page then leads to signing in.
   if (attempts % 3 === 0 && navigator.onLine) {
     const answer = await fetch(`${path}messages/`, { redirect: "manual" }).catch(() => null);
-    if (answer && (answer.type === "opaqueredirect" || [403, 404].includes(answer.status))) location.reload();
+    if (answer?.status === 404) return void gone();
+    if (answer && (answer.type === "opaqueredirect" || answer.status === 403)) location.reload();
   }
 };

@@ -6,7 +6,7 @@ const { answers: path, person } = document.body.dataset;
 const EVERY = 3_000, SLOW = 15_000, LINES = 3, MARK = "● ", KEY = `answers:${person}`, STARTED = `answering:${person}`;
 const place = document.getElementById("news"), template = document.getElementById("news-line");
 const chat = document.getElementById("chat")?.dataset.conversation;
-let timer;
+let timer, asked = 0;
 
 // The lines follow what this tab has shown, the dots what any tab has.
 const read = (store) => {
@@ -76,10 +76,12 @@ const later = (answers) => {
 
 const look = async () => {
   clearTimeout(timer);
+  const number = ++asked;
   try {
     const answer = await fetch(path, { redirect: "manual" });
     if (!answer.ok) return;
     const { answers } = await answer.json();
+    if (number !== asked) return;
     take(answers);
     clearTimeout(timer);
     later(answers);

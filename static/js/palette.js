@@ -79,7 +79,7 @@ const open = () => {
 
 const go = async (newTab) => {
   await fetched;
-  const option = shown[place]?.option;
+  const option = dialog.open && shown[place]?.option;
   if (!option) return;
   const { url, press, act } = option.element.dataset;
   remember(option);

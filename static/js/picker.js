@@ -68,7 +68,7 @@ document.addEventListener("keydown", async (event) => {
   if (event.target !== search() || !(letter || KEYS[event.key])) return;
   event.preventDefault();
   await loaded;
-  (letter || KEYS[event.key])();
+  if (dialog().open) (letter || KEYS[event.key])();
 });
 document.addEventListener("pointermove", ({ target }) => {
   const option = target.closest?.("#models [role=option]");

@@ -18,6 +18,23 @@ const write = (edit) => {
   edit.scrollIntoView({ block: "center" });
 };
 
+// A key that a person was about to type elsewhere, or still holds, answers nothing.
+const GRACE = 500; // ms
+let given;
+const give = (button) => {
+  const form = button.closest("[data-question]");
+  clearTimeout(given);
+  form.dataset.early = "";
+  given = setTimeout(() => delete form.dataset.early, GRACE);
+  button.focus({ preventScroll: true });
+};
+const unmeant = (event) => {
+  const form = event.target.closest("[data-call]")?.querySelector("[data-question]");
+  const acts = event.key.length === 1 || event.key === "Enter", held = event.ctrlKey || event.metaKey || event.altKey;
+  if (!form || !acts || held || event.target.closest("textarea, input")) return;
+  if (event.repeat || "early" in form.dataset) event.preventDefault(), event.stopImmediatePropagation();
+};
+
 const answerKey = (event) => {
   if (!wanted("keys") || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input")) return;
   const form = event.target.closest("[data-call]")?.querySelector("[data-question]");
@@ -41,6 +58,7 @@ const leave = (event) => {
 };
 
 // Runs before the single keys of the page: in an approval, C allows in this chat.
+document.getElementById("chat").addEventListener("keydown", unmeant);
 document.getElementById("chat").addEventListener("keydown", answerKey);
 document.getElementById("chat").addEventListener("keydown", leave);
 
@@ -66,7 +84,7 @@ export const meet = () => {
   // A sent message stays in its read-only field until the server accepts it: nobody is typing there.
   const writes = (field) => !field.readOnly && field.value?.trim();
   const busy = here.closest("[data-question], dialog, .menu") || writes(here) || writes(document.getElementById("text"));
-  if (!busy) fresh[0]?.querySelector("button").focus();
+  if (!busy && fresh[0]) give(fresh[0].querySelector("button"));
 };
 
 export const asked = (frame) => {
@@ -82,6 +100,9 @@ export const closed = (frame) => {
   form?.remove();
   show(), look();
   // The focus was in what is gone: the next approval takes it, or the row of the call.
-  if (card && focused) (document.querySelector("[data-call] [data-question] button") ?? card.querySelector("summary")).focus({ preventScroll: true });
+  if (card && focused) {
+    const next = document.querySelector("[data-call] [data-question] button");
+    next ? give(next) : card.querySelector("summary").focus({ preventScroll: true });
+  }
   if (frame.answer === "expired") say("The approval expired. Nothing was run.");
 };

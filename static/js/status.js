@@ -57,3 +57,9 @@ export const saving = (frame) => {
   if (frame.saving) online();
   else banner(frame.text);
 };
+
+export const answerWords = () => {
+  const last = [...document.querySelectorAll(".message[data-role=assistant] .prose")].pop();
+  const count = last?.textContent.trim().split(/\s+/).filter(Boolean).length ?? 0;
+  return `${count} word${count === 1 ? "" : "s"}`;
+};

@@ -41,10 +41,11 @@ export const start = (send) => {
     field.focus();
   });
   document.addEventListener("tools:switched", ({ detail: on }) => {
-    const sent = send({ type: "tools.switch", on });
+    const sent = send({ type: "tools.switch", on }), box = document.getElementById("tools-switch");
+    // A box that was pressed has changed already.
+    box.checked = box.defaultChecked = sent ? on : box.defaultChecked;
     if (!sent) return void say("The server cannot be reached; the tools stay as they are.", "off");
     say(on ? "Tools are offered in this chat." : "Tools are off in this chat.");
-    document.getElementById("tools-switch").checked = on;
   });
 };
 

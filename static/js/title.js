@@ -4,8 +4,11 @@ import { refresh } from "./times.js";
 // Search results stay.
 const searching = () => document.getElementById("search").value;
 
+const asked = {};
 const takeOver = async (path, places) => {
+  const number = asked[places] = (asked[places] ?? 0) + 1;
   const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
+  if (number !== asked[places]) return;
   const focused = document.activeElement, row = focused?.closest("#conversations li[id]")?.id;
   for (const place of places.filter((one) => one !== "#conversations" || !searching())) {
     const fresh = document.adoptNode(page.querySelector(place)), menu = document.querySelector(`${place} .more[open]`);

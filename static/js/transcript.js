@@ -51,7 +51,10 @@ export const putMessage = (html) => {
 // A new branch begins after its parent and replaces what followed. Without a parent it is the first message.
 export const branchOff = (parent) => {
   if (parent === null) return transcript().replaceChildren();
-  for (const stem = messageOf(parent); stem?.nextElementSibling;) stem.nextElementSibling.remove();
+  const stem = messageOf(parent);
+  // Of a long chat the parent may not be on this page: numbers rise along a branch.
+  if (!stem) for (const one of [...transcript().children]) if (Number(one.dataset.message) > parent) one.remove();
+  while (stem?.nextElementSibling) stem.nextElementSibling.remove();
 };
 
 // The row of a group arrives without its cards, which are on the page already. It opens once; a person may close it.
@@ -112,10 +115,4 @@ export const catchUp = async (address) => {
   });
   Object.assign(here.dataset, { tail: fresh.dataset.tail, turn: fresh.dataset.turn });
   return true;
-};
-
-export const answerWords = () => {
-  const last = [...document.querySelectorAll(".message[data-role=assistant] .prose")].pop();
-  const count = last?.textContent.trim().split(/\s+/).filter(Boolean).length ?? 0;
-  return `${count} word${count === 1 ? "" : "s"}`;
 };

@@ -197,6 +197,12 @@ def choose(page: Page, model: str) -> None:
     expect(page.locator("#picker-button")).to_contain_text(model)
 
 
+def press(page: Page, key: str) -> None:
+    """Press a key in an approval, which takes no key at the moment when it gets the focus."""
+    expect(page.locator("[data-early]")).to_have_count(0)
+    page.keyboard.press(key)
+
+
 def ask(page: Page, text: str) -> None:
     """Send a message as a person does."""
     page.get_by_label("Message", exact=True).fill(text)

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.chat.mcp.client.conftest import SCRIPT
-from tests.e2e.conftest import answered, ask, new_chat, ready
+from tests.e2e.conftest import answered, ask, new_chat, press, ready
 from tests.e2e.test_access_for_all import faults_at_each_width
 from tests.installed import needs
 from tests.serving import Site, approve_tools, serving, sign_in, switch_tool
@@ -102,7 +102,7 @@ def test_each_answer_has_its_own_words(page: Page, site: Site, kind: str) -> Non
     asked(page, act)
     assert faults_at_each_width(page) == []
     other = other_tab(page)
-    page.keyboard.press("d")
+    press(page, "d")
     for tab in (page, other):
         answered(tab)
         row(calls(tab).last, f"Did not {act.wants}", "Denied")

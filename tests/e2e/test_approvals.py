@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from tests.e2e.conftest import answered, ask, new_chat
+from tests.e2e.conftest import answered, ask, new_chat, press
 from tests.e2e.test_access_for_all import faults_at_each_width, overflow
 
 pytestmark = pytest.mark.e2e
@@ -26,7 +26,7 @@ def asked(page: Page) -> None:
 def test_a_key_allows_once_and_the_answer_goes_on(page: Page) -> None:
     asked(page)
     expect(page.get_by_role("button", name="once")).to_be_focused()
-    page.keyboard.press("a")
+    press(page, "a")
     answered(page)
     expect(page.locator(".call")).to_have_attribute("data-status", "done")
     expect(page.locator("[data-question]")).to_have_count(0)
@@ -48,7 +48,7 @@ def test_an_approval_in_a_fetched_transcript_gets_the_focus(page: Page) -> None:
         route.continue_()
     page.unroute_all()
     expect(page.get_by_role("button", name="once")).to_be_focused()
-    page.keyboard.press("d")
+    press(page, "d")
     answered(page)
     expect(page.locator(".call")).to_have_attribute("data-status", "denied")
     expect(page.locator("#text")).to_have_value("")
@@ -72,7 +72,7 @@ def test_it_is_still_asked_after_a_reload_and_can_be_denied(page: Page) -> None:
 
 def test_edited_arguments_are_what_runs(page: Page) -> None:
     asked(page)
-    page.keyboard.press("e")
+    press(page, "e")
     expect(page.get_by_label("content")).to_be_focused()
     expect(page.locator("#follow")).to_be_hidden()  # no text arrived
     # What is not shown cannot be allowed meanwhile, neither by a button nor by its key.
@@ -128,10 +128,10 @@ def test_an_answer_that_does_not_arrive_is_reported_and_given_again(page: Page, 
     page.route("**/questions/*/answer/", reply)
     for words in faults.values():
         expect(once).to_be_focused()
-        page.keyboard.press("a")
+        press(page, "a")
         expect(line).to_contain_text(words)
     expect(once).to_be_focused()
-    page.keyboard.press("a")
+    press(page, "a")
     answered(page)
     expect(page.locator(".call")).to_have_attribute("data-status", "done")
     complaints[:] = [words for words in complaints if not re.search("Status Error|status of (404|500)", words)]
@@ -167,6 +167,32 @@ def test_an_approval_has_the_focus_from_the_moment_at_which_it_is_seen(page: Pag
     page.evaluate(FOCUSED)
     asked(page)
     assert list(page.evaluate("Object.values(window.focused)")) == [True]
+
+
+# Types a letter in the very moment at which an approval gets the focus, and holds it.
+TYPES = """() => {
+  const typed = { key: "a", bubbles: true, cancelable: true };
+  const key = (place, repeat) => place.dispatchEvent(new KeyboardEvent("keydown", { ...typed, repeat }));
+  window.typed = 0;
+  document.addEventListener("focusin", ({ target }) => {
+    if (target.closest("[data-question]")) key(target, false), window.typed++;
+  });
+  window.hold = () => key(document.activeElement, true);
+}"""
+
+
+def test_a_letter_that_was_meant_for_another_place_allows_nothing(page: Page) -> None:
+    page.evaluate(TYPES)
+    asked(page)
+    expect(page.get_by_role("button", name="once")).to_be_focused()
+    assert page.evaluate("window.typed") == 1
+    expect(page.locator("[data-early]")).to_have_count(0)
+    page.evaluate("window.hold()")
+    expect(page.locator(".call")).to_have_attribute("data-status", "waiting")
+    expect(page.locator("[data-question]")).to_have_count(1)
+    page.keyboard.press("a")
+    answered(page)
+    expect(page.locator(".call")).to_have_attribute("data-status", "done")
 
 
 def test_an_approval_takes_no_focus_from_a_text_that_is_written(page: Page) -> None:

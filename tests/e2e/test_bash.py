@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import answered, ask, new_chat
+from tests.e2e.conftest import answered, ask, new_chat, press
 from tests.e2e.test_access_for_all import faults_at_each_width
 from tests.installed import needs
 from tests.serving import Site
@@ -53,7 +53,7 @@ def test_the_tests_are_run_with_bash(chat: Page, site: Site) -> None:
     expect(question.locator("pre")).to_have_text("python3 -m unittest discover -v")
     expect(question.get_by_role("button", name="in this chat")).to_have_count(0)
     expect(chat.get_by_role("button", name="once")).to_be_focused()
-    chat.keyboard.press("a")
+    press(chat, "a")
     output = chat.locator(".call [data-output]")
     expect(output).to_contain_text("waiting for the file")
     expect(output).to_have_attribute("aria-live", "off")
@@ -70,7 +70,7 @@ def test_the_tests_are_run_with_bash(chat: Page, site: Site) -> None:
 def test_an_edited_command_is_stopped_alone(chat: Page) -> None:
     ask(chat, "Run `echo asked` with bash")
     expect(chat.locator("[data-question]")).to_contain_text("echo asked")
-    chat.keyboard.press("e")
+    press(chat, "e")
     chat.get_by_role("textbox", name="command").fill("echo edited; sleep 60")
     chat.get_by_role("button", name="with my version").click()
     expect(chat.locator("[data-output]")).to_have_text("edited\n")

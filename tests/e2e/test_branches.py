@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.conftest import answered, ask, choose, formatted, ready
+from tests.e2e.conftest import answered, ask, choose, formatted, press, ready
 from tests.e2e.test_composer import give
 
 pytestmark = pytest.mark.e2e
@@ -86,7 +86,7 @@ def test_a_version_keeps_its_own_approval(page: Page) -> None:
     """Denied in one version and allowed in the next; a version whose approval waits shows it in each tab."""
     ask(page, "Write hello there to notes.md")
     expect(page.get_by_role("button", name="once")).to_be_focused()
-    page.keyboard.press("d")
+    press(page, "d")
     answered(page)
     regenerate(page, "Same model")
     expect(page.get_by_role("button", name="once")).to_be_visible()

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.chat.test_text_modes import LANGUAGES, LOOK
-from tests.e2e.conftest import answered, ask, choose, new_chat, raw_exchange
+from tests.e2e.conftest import answered, ask, choose, new_chat, press, raw_exchange
 from tests.e2e.test_access_for_all import faults_at_each_width, overflow, violations
 from tests.serving import Site, switched_on
 
@@ -36,7 +36,7 @@ def test_one_conversation_goes_through_every_language(page: Page) -> None:
     ask(page, LOOK)
     expect(page.locator("[data-question] pre")).to_contain_text("list_directory(")
     expect(page.get_by_role("button", name="once")).to_be_focused()
-    page.keyboard.press("a")
+    press(page, "a")
     expect(page.locator(".call[data-status=done]")).to_have_count(len(LANGUAGES) + 2)
     answered(page)
     expect(page.locator(".message[data-role=assistant] .prose").last).to_contain_text("config.json")

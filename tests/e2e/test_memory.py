@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import answered, ask, new_chat, raw_exchange
+from tests.e2e.conftest import answered, ask, new_chat, press, raw_exchange
 from tests.e2e.test_access_for_all import faults_at_each_width
 
 pytestmark = pytest.mark.e2e
@@ -31,7 +31,7 @@ def test_a_model_remembers_and_a_person_corrects_it(page: Page) -> None:
     ask(page, "Remember that Maria likes tea.")
     expect(page.locator("[data-question]")).to_contain_text("Remember 1 line in this chat?")
     expect(page.locator(".changes [data-kind=added]").last).to_contain_text("Maria likes tea")
-    page.keyboard.press("a")
+    press(page, "a")
     answered(page)
     open_files(page)
     expect(page.locator("#memory-text")).to_have_value("Maria likes tea")
@@ -49,7 +49,7 @@ def test_a_model_remembers_and_a_person_corrects_it(page: Page) -> None:
 def test_what_is_edited_is_what_is_remembered(page: Page) -> None:
     ask(page, "Remember that Maria likes tea.")
     expect(page.get_by_role("button", name="once")).to_be_focused()
-    page.keyboard.press("e")
+    press(page, "e")
     page.locator("[data-question]").get_by_label("text", exact=True).fill("Maria likes green tea")
     page.get_by_role("button", name="with my version").click()
     answered(page)

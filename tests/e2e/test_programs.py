@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import answered, ask, new_chat
+from tests.e2e.conftest import answered, ask, new_chat, press
 from tests.e2e.test_access_for_all import overflow, violations
 from tests.serving import Site, switched_on
 
@@ -42,7 +42,7 @@ def test_a_program_is_allowed_whole_and_its_calls_one_by_one(
     expect(page.locator("[data-question] pre")).to_contain_text("write_file('notes.md', 'by a program')")
     expect(page.get_by_role("button", name="once")).to_be_focused()
     assert violations(page) == [] and overflow(page) <= 0
-    page.keyboard.press("a")
+    press(page, "a")
     expect(page.locator("[data-inner] [data-question]")).to_contain_text("Replace notes.md?")
     expect(page.locator("[data-calls] > .call > summary .state")).to_contain_text("Needs approval")
     expect(page.locator("[data-inner]").get_by_role("button", name="once")).to_be_focused()
@@ -51,7 +51,7 @@ def test_a_program_is_allowed_whole_and_its_calls_one_by_one(
         page.reload()
         page.locator("[data-inner]").get_by_role("button", name="Deny").click()
     else:
-        page.keyboard.press("a")
+        press(page, "a")
     settled(page, "done" if width == 1280 else "failed")
     if width == 320:
         expect(page.locator("[data-calls]").first).to_contain_text("PermissionError")
@@ -61,7 +61,7 @@ def test_a_program_is_allowed_whole_and_its_calls_one_by_one(
 def test_the_honest_model_sums_a_column_with_python(page: Page) -> None:
     ask(page, SUM)
     expect(page.get_by_role("button", name="once")).to_be_focused()
-    page.keyboard.press("a")
+    press(page, "a")
     settled(page, "done")
     expect(page.locator(".message[data-role=assistant] .prose").last).to_contain_text("is 2863")
     before = page.locator("[data-inner] > .call").inner_html()

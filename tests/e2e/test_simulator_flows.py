@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.e2e.conftest import answered, ask, new_chat, raw_exchange
+from tests.e2e.conftest import answered, ask, new_chat, press, raw_exchange
 from tests.e2e.test_access_for_all import overflow, violations
 from tests.toolsupport.simulator.reading.test_pictures import RED, png
 from toolsupport.simulator.rules.fixed_texts import LONG
@@ -41,7 +41,7 @@ def test_every_flow_is_seen_on_a_fresh_machine(open_browser: Callable[..., Brows
     new_chat(page, "sim-honest")
     ask(page, "Write hello to notes.md")
     expect(page.locator("[data-question]")).to_be_visible()
-    page.keyboard.press("d")
+    press(page, "d")
     answered(page)
     expect(page.locator(".call")).to_have_attribute("data-status", "denied")
     expect(said).to_contain_text("did not work")

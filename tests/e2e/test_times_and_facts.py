@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.e2e.conftest import answered, ask, new_chat
+from tests.e2e.conftest import answered, ask, new_chat, press
 from tests.e2e.test_access_for_all import faults_at_each_width
 from tests.serving import ROOT, Site, approve_tools, serving, sign_in
 
@@ -96,7 +96,7 @@ def test_a_colour_is_remembered_once_it_is_allowed(page: Page, facts: Path, mode
     ask(page, REMEMBER)
     expect(page.get_by_role("button", name="once")).to_be_focused()
     assert not facts.exists()
-    page.keyboard.press("a")
+    press(page, "a")
     answered(page)
     calls(page, "Searched tools for", "create_entities")
     expect(last_answer(page)).to_contain_text("with memory__create_entities")
@@ -128,7 +128,7 @@ def test_a_model_of_unknown_size_gets_two_and_is_told_why(open_browser: Callable
     page = new_chat(open_browser(viewport={"width": 320, "height": 800}).new_page())
     ask(page, REMEMBER)
     expect(page.get_by_role("button", name="once")).to_be_focused()
-    page.keyboard.press("d")
+    press(page, "d")
     answered(page)
     page.goto(f"{page.url}explain/")
     expect(page.locator("[data-rule=mcp]")).to_have_count(2)
