@@ -1,5 +1,5 @@
 // The reply to a part of the page that another reply has replaced meanwhile, as after two quick presses, goes to the new part.
-// What the page fetches by itself replaces no button between the press and the release of the mouse: it would not be clicked.
+// What the page fetches every second replaces no button between the press and the release of the mouse: it would not be clicked.
 let sent = 0;
 const shown = new Map(); // id of a part → number of the last request whose reply it shows
 
@@ -18,5 +18,6 @@ let pressed = null;
 addEventListener("pointerdown", ({ target }) => { pressed = target; }, true);
 for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => { pressed = null; }, true);
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (pressed && !detail.requestConfig.triggeringEvent && detail.target.contains(pressed)) detail.shouldSwap = false;
+  const again = detail.requestConfig.elt.getAttribute("hx-trigger")?.startsWith("every");
+  if (pressed && again && detail.target.contains(pressed)) detail.shouldSwap = false;
 });

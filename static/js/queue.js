@@ -102,11 +102,7 @@ const ACTS = {
   remove: () => { keep(null), show(); },
 };
 
-line.addEventListener("click", ({ target }) => {
-  if (!entry || !ACTS[target.dataset.queue]) return;
-  if (sent && sent === entry.client_id) return void say("The message is being sent.");
-  ACTS[target.dataset.queue]();
-});
+line.addEventListener("click", ({ target }) => entry && ACTS[target.dataset.queue]?.());
 whenShared("queued", () => {
   entry = read();
   settle();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -55,3 +56,17 @@ def test_both_changes_are_shown(people: Page, order: tuple[int, int]) -> None:
         people.get_by_role("button", name=f"Activate {name}", exact=True).click()
         expect(people.get_by_role("button", name=f"Deactivate {name}")).to_be_focused()
         assert people.evaluate("[sent, put]") == [number, number]
+
+
+def test_a_button_that_is_being_pressed_is_not_replaced(open_browser: Callable[..., BrowserContext]) -> None:
+    """A part that is fetched every second stays between the press and the release of the mouse."""
+    page = open_browser(own=True).new_page()
+    page.goto("/models/?q=sim-thinks")
+    page.get_by_role("button", name=re.compile("^Test (6 untested|these 6)")).click()
+    page.get_by_role("button", name="Cancel tests").hover()
+    page.mouse.down()
+    for _ in range(2):
+        page.wait_for_event("requestfinished", lambda request: "/models/detect/" in request.url)
+    with page.expect_request("**/models/detect/cancel/"):
+        page.mouse.up()
+    expect(page.locator("#bulk")).to_contain_text("cancelled", ignore_case=True)
