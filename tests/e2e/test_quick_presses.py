@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, Route, WebSocketRoute, expect
+
+from tests.e2e.conftest import new_chat
 
 pytestmark = pytest.mark.e2e
 PEOPLE = ("Ada", "Ben")
@@ -70,3 +72,61 @@ def test_a_button_that_is_being_pressed_is_not_replaced(open_browser: Callable[.
     with page.expect_request("**/models/detect/cancel/"):
         page.mouse.up()
     expect(page.locator("#bulk")).to_contain_text("cancelled", ignore_case=True)
+
+
+def test_two_quick_prompts_are_both_chosen(page: Page) -> None:
+    token = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
+    for name in ("quick-one", "quick-two"):
+        written = {"name": name, "description": "", "text": "Be brief.", "basis": "0"}
+        page.context.request.post("/tools/prompts/write/", form=written, headers={"X-CSRFToken": token})
+    page.get_by_role("button", name="Settings of this chat").click()
+    boxes = [page.get_by_role("checkbox", name=re.compile(name)) for name in ("quick-one", "quick-two")]
+    held: list[Route] = []
+    page.route("**/prompts/choose/", lambda route: held.append(route))
+    for count, box in enumerate(boxes, 1):
+        box.check()
+        while len(held) < count:
+            page.title()
+    for route in held:
+        route.continue_()
+    page.unroute_all()
+    expect(page.locator("#prompts")).to_contain_text("Saved")
+    page.reload()
+    page.get_by_role("button", name="Settings of this chat").click()
+    for box in boxes:
+        expect(box).to_be_checked()
+
+
+def test_enter_chooses_no_model_in_a_picker_that_was_closed(page: Page) -> None:
+    held: list[Route] = []
+    page.route(re.compile("/chat/.*/models/"), lambda route: held.append(route))
+    page.locator("#picker-button").click()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    while not held:
+        page.title()
+    with page.expect_response(re.compile("/chat/.*/models/")):
+        held[0].continue_()
+    expect(page.locator("#models")).to_be_hidden()
+    expect(page.locator("#picker-button")).to_contain_text("sim-honest")
+    expect(page.locator(".notice")).to_have_count(0)
+
+
+def test_the_switch_of_tools_shows_what_holds_without_a_connection(open_browser: Callable[..., BrowserContext]) -> None:
+    page = open_browser(own=True).new_page()
+    lines: list[WebSocketRoute] = []
+
+    def connect(line: WebSocketRoute) -> None:
+        if lines:
+            return line.close()
+        line.connect_to_server()
+        lines.append(line)
+
+    page.route_web_socket(re.compile("/ws/"), connect)
+    new_chat(page)
+    lines[0].close()
+    expect(page.locator("#chat")).to_have_attribute("data-connected", "false")
+    page.locator("#tools-switch").dispatch_event("click")
+    expect(page.locator("#status")).to_have_text("The server cannot be reached; the tools stay as they are.")
+    expect(page.locator("#tools-switch")).to_be_checked()
