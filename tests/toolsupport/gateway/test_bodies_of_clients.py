@@ -31,6 +31,7 @@ CODEX: JSON = {
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}], "phase": "commentary"},
         {"type": "reasoning", "id": "rs_1", "summary": [], "content": None, "encrypted_content": "abc"},
         {"type": "function_call", "id": "fc_1", "name": "shell", "arguments": '{"command":["ls"]}', "call_id": "c1"},
+        {"type": "function_call", "name": "read", "namespace": "mcp__files", "arguments": "{}", "call_id": "c4"},
         {"type": "function_call_output", "call_id": "c1", "output": [{"type": "input_image", "image_url": PIXEL}]},
         {"type": "custom_tool_call", "status": "completed", "call_id": "c2", "name": "apply_patch", "input": "***"},
         {"type": "custom_tool_call_output", "call_id": "c2", "output": "Done"},

@@ -103,12 +103,12 @@ RESPONSES_BODY: JSON = {
     "input": [
         {"role": "user", "content": INPUT_PARTS},
         {"type": "reasoning", "content": INPUT_PARTS[:1], "summary": INPUT_PARTS},
-        {"type": "function_call", "call_id": "c", "name": "add", "arguments": "{}"},
+        {"type": "function_call", "call_id": "c", "name": "add", "namespace": "mcp", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c", "output": INPUT_PARTS},
         {"type": "custom_tool_call", "call_id": "d", "name": "run", "input": "ls"},
         {"type": "custom_tool_call_output", "call_id": "d", "output": "a"},
     ],
-    "tools": [FLAT],
+    "tools": [FLAT, {"type": "namespace", "name": "mcp", "tools": [FLAT]}],
     "tool_choice": {"type": "function", "name": "add"},
     "text": {"format": {"type": "json_schema", "name": "x", "schema": {}}},
 }
@@ -149,7 +149,7 @@ CHECKED_ONLY = {
 }
 CHECKED_RESPONSES = {
     *(f".{name}" for name in (*UNUSED_RESPONSES, "store", "previous_response_id", "conversation", "prompt")),
-    *(".background", *(f".tools[].parameters.{name}" for name in SCHEMA_OF_TOOL)),
+    *(".background", *(f".tools[].{at}parameters.{name}" for at in ("", "tools[].") for name in SCHEMA_OF_TOOL)),
 }
 CHECKED_MESSAGES = {
     *(f".{name}" for name in ("thinking", "metadata", "service_tier")),
