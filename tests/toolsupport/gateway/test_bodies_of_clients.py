@@ -33,6 +33,7 @@ CODEX: JSON = {
         {"type": "function_call", "id": "fc_1", "name": "shell", "arguments": '{"command":["ls"]}', "call_id": "c1"},
         {"type": "function_call", "name": "read", "namespace": "mcp__files", "arguments": "{}", "call_id": "c4"},
         {"type": "function_call_output", "call_id": "c1", "output": [{"type": "input_image", "image_url": PIXEL}]},
+        {"type": "function_call_output", "id": "fco_1", "name": "automation_update", "output": "It is due."},
         {"type": "custom_tool_call", "status": "completed", "call_id": "c2", "name": "apply_patch", "input": "***"},
         {"type": "custom_tool_call_output", "call_id": "c2", "output": "Done"},
         {"type": "local_shell_call", "call_id": "c3", "action": {"type": "exec", "command": ["ls"]}},

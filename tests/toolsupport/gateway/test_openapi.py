@@ -105,6 +105,7 @@ RESPONSES_BODY: JSON = {
         {"type": "reasoning", "content": INPUT_PARTS[:1], "summary": INPUT_PARTS},
         {"type": "function_call", "call_id": "c", "name": "add", "namespace": "mcp", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c", "output": INPUT_PARTS},
+        {"type": "function_call_output", "name": "add", "output": "a"},
         {"type": "custom_tool_call", "call_id": "d", "name": "run", "input": "ls"},
         {"type": "custom_tool_call_output", "call_id": "d", "output": "a"},
     ],

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from toolsupport.core.prompt.history_rendering import result_in_words
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall, ToolSpec
 from toolsupport.gateway.conversation import arguments_of, file_text, image
 from toolsupport.gateway.parsed_request import (
@@ -21,7 +22,7 @@ from toolsupport.gateway.parsed_request import (
 )
 from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.responses.namespaces import FUNCTION, FlatNames, flat_names, opened
-from toolsupport.gateway.responses.schemas import CHECK
+from toolsupport.gateway.responses.schemas import CHECK, OUTPUTS
 from toolsupport.gateway.responses.shapes import DEFAULTS
 
 # Reasoning that only its own service can read, and items that refer to stored data there.
@@ -111,9 +112,8 @@ def _messages(items: list[JSON], names: FlatNames) -> Iterable[ChatMessage]:
         elif kind in CALLS:
             call = ToolCall(item["call_id"], names.of(item["name"], item.get("namespace")), CALLS[kind](item))
             yield ChatMessage(Role.ASSISTANT, calls=(call,))
-        elif kind in RESULTS:
-            text, images = _content(item["output"], f"{place}.output")
-            yield ChatMessage(Role.TOOL, text, call_id=item["call_id"], images=images)
+        elif kind in OUTPUTS:
+            yield _result(item, f"{place}.output")
         elif kind == "reasoning":
             yield ChatMessage(Role.ASSISTANT, thinking=_reasoning(item))
         elif kind in UNREADABLE:
@@ -127,8 +127,15 @@ CALLS: Mapping[str, Callable[[JSON], JSON]] = MappingProxyType(
         "custom_tool_call": lambda item: {"input": item["input"]},
     }
 )
-RESULTS = ("function_call_output", "custom_tool_call_output")
 ROLES = {"system": Role.SYSTEM, "developer": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}
+
+
+def _result(item: JSON, place: str) -> ChatMessage:
+    """Return a result of a call, or a message of the user: scheduled tasks of Codex send results without a call."""
+    text, images = _content(item["output"], place)
+    if item.get("call_id"):
+        return ChatMessage(Role.TOOL, text, call_id=item["call_id"], images=images)
+    return ChatMessage(Role.USER, result_in_words(item["name"], text), images=images)
 
 
 def _reasoning(item: JSON) -> str:

@@ -51,15 +51,25 @@ def _item(kind: str, needed: list[str], **properties: JSON) -> JSON:
     }
 
 
+OUTPUTS = ("function_call_output", "custom_tool_call_output")
+# A result belongs to a call; one that names its tool may stand alone.
+RESULT: JSON = {
+    "if": {"properties": {"type": {"enum": list(OUTPUTS)}}, "required": ["type"]},
+    "then": {
+        "if": {"properties": {"name": {"type": "string", "pattern": NAME}}, "required": ["name"]},
+        "then": {"properties": {"call_id": CALL_ID | {"type": ["string", "null"]}}},
+        "else": {"required": ["call_id"], "properties": {"call_id": CALL_ID}},
+    },
+}
 ITEM: JSON = {
     "type": "object",
     "properties": {"type": {"type": ["string", "null"], "minLength": 1, "description": "the type of the item"}},
     # Type → required fields; other types are those of tools at hosted services, and are left out.
     "allOf": [
         _item("function_call", ["call_id", "name"], **CALLED, name=TOOL_NAME, arguments=ARGUMENTS),
-        _item("function_call_output", ["call_id", "output"], call_id=CALL_ID, output=CONTENT),
+        *(_item(kind, ["output"], output=CONTENT) for kind in OUTPUTS),
+        RESULT,
         _item("custom_tool_call", ["call_id", "name", "input"], **CALLED, name=WRITTEN, input=WRITTEN),
-        _item("custom_tool_call_output", ["call_id", "output"], call_id=CALL_ID, output=CONTENT),
         _item("reasoning", [], content=CONTENT, summary=CONTENT | {"type": ["array", "null"]}),
         {
             "if": {"properties": {"type": {"enum": ["message", None]}}},
