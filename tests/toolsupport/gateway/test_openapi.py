@@ -70,6 +70,8 @@ def described(schema: JSON, place: str = "") -> set[str]:
 
 
 TOOL = {"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {}}}
+FLAT = {"type": "function", "name": "add", "description": "Adds.", "parameters": {}}
+CLAUDE = {"name": "subtract", "description": "Subtracts.", "input_schema": {}}
 CALL = {"id": "c", "function": {"name": "add", "arguments": {}}}
 CUSTOM = {"id": "d", "type": "custom", "custom": {"name": "run", "input": "ls"}}
 PARTS = [
@@ -87,11 +89,10 @@ QUESTION_BODY: JSON = {
         {"role": "assistant", "content": None, "reasoning_content": "So", "tool_calls": [CALL, CUSTOM]},
         {"role": "tool", "content": "3", "tool_call_id": "c"},
     ],
-    "tools": [TOOL],
+    "tools": [TOOL, FLAT | {"name": "divide"}, CLAUDE],
     "tool_choice": NAMED,
     "stream_options": {"include_usage": True},
 }
-FLAT = {"type": "function", "name": "add", "description": "Adds.", "parameters": {}}
 INPUT_PARTS = [
     {"type": "input_text", "text": ""},
     {"type": "input_image", "image_url": "data:image/png;base64,AA=="},
@@ -145,7 +146,11 @@ SCHEMA_OF_TOOL = ("type", "properties", "required")
 CHECKED_ONLY = {
     *(".n", ".tool_choice.type"),
     *(f".{name}" for name in UNUSED),
-    *(f".tools[].function.parameters.{name}" for name in SCHEMA_OF_TOOL),
+    *(
+        f".tools[].{at}.{name}"
+        for at in ("function.parameters", "parameters", "input_schema")
+        for name in SCHEMA_OF_TOOL
+    ),
     *(f".response_format.{name}" for name in ("type", "json_schema", "json_schema.schema")),
 }
 CHECKED_RESPONSES = {
