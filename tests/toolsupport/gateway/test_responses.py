@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Callable
-from hashlib import sha256
 from typing import Any
 
 import orjson
@@ -24,17 +23,6 @@ LIST = {"type": "function", "name": "list_directory", "description": "Lists.", "
 PIXEL = "data:image/png;base64," + b64encode(b"\x89PNG").decode()
 CALL = {"type": "function_call", "call_id": "c1", "name": "list_directory", "arguments": '{"path": "."}'}
 RESULT = {"type": "function_call_output", "call_id": "c1", "output": "config.json"}
-
-IN_DOCS = {"name": "list_directory", "namespace": "mcp__docs"}
-
-
-def space(name: Any, *tools: Any) -> dict[str, Any]:
-    """A namespace, as Codex sends the tools of an MCP server."""
-    return {"type": "namespace", "name": name, "description": "Docs.", "tools": list(tools)}
-
-
-def functions(number: int) -> list[Any]:
-    return [LIST | {"name": f"a{one}"} for one in range(number)]
 
 
 def asked(**fields: Any) -> GatewayRequest:
@@ -118,24 +106,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a number as description": (tool(type="function", name="x", description=1), "tools[0].description"),
     "a text as strict": (tool(type="function", name="x", strict="yes"), "tools[0].strict"),
     "two of one name": ({"tools": [LIST, LIST]}, "tools"),
-    "too many tools": ({"tools": functions(257)}, "tools"),
-    "too many tools in a namespace": ({"tools": [space("b", *functions(257))]}, "tools[0].tools"),
-    "too many tools in all": ({"tools": [*functions(128), space("b", *functions(129))]}, "tools"),
-    "two of one name in a namespace": ({"tools": [space("b", LIST), space("b", LIST)]}, "tools"),
-    "a namespace without name": (tool(type="namespace", tools=[LIST]), "tools[0].name"),
-    "a namespace with a blank name": ({"tools": [space(" ", LIST)]}, "tools[0].name"),
-    "a text as tools of a namespace": (tool(type="namespace", name="a", tools="x"), "tools[0].tools"),
-    "a function of a namespace without name": ({"tools": [space("a", {"type": "function"})]}, "tools[0].tools[0].name"),
-    "spaces in a name within": ({"tools": [space("a", LIST | {"name": "a b"})]}, "tools[0].tools[0].name"),
-    "parameters of a text within": ({"tools": [space("a", LIST | {"parameters": {"type": "string"}})]}, "tools"),
-    "a number as namespace": (
-        item(type="function_call", call_id="c", name="a", arguments="{}", namespace=1),
-        "input[0].namespace",
-    ),
-    "a choice from another namespace": (
-        {"tools": [space("mcp__docs", LIST)], "tool_choice": {"type": "function", **IN_DOCS, "namespace": "mcp__web"}},
-        "tool_choice",
-    ),
+    "too many tools": ({"tools": [LIST | {"name": f"a{number}"} for number in range(257)]}, "tools"),
     "an unknown choice": ({"tools": [LIST], "tool_choice": "any"}, "tool_choice"),
     "a choice without type": ({"tools": [LIST], "tool_choice": {"name": "list_directory"}}, "tool_choice"),
     "a choice of another tool": (
@@ -267,14 +238,10 @@ def test_fields_reach_the_model() -> None:
         ({"type": "function", "name": "b"}, ("required", 1)),
         ({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "b"}]}, ("auto", 1)),
         ({"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "b"}]}, ("required", 1)),
-        ({"type": "function", **IN_DOCS}, ("required", 1)),
-        ({"type": "allowed_tools", "mode": "auto", "tools": [IN_DOCS, {"name": None}, {"name": "b"}]}, ("auto", 2)),
     ],
 )
 def test_a_choice_is_read(choice: Any, expected: tuple[str, int]) -> None:
-    offered = [LIST, LIST | {"name": "b"}]
-    within = [space("mcp__docs", LIST)] if "mcp__docs" in str(choice) else []
-    found = asked(tools=[*offered, *within], tool_choice=choice)
+    found = asked(tools=[LIST, LIST | {"name": "b"}], tool_choice=choice)
     assert (found.choice, len(found.tools)) == expected
 
 
@@ -284,58 +251,6 @@ HOSTED = ("web_search", "namespace", "custom", "local_shell", "code_interpreter"
 def test_tools_of_hosted_services_are_left_out() -> None:  # G5
     found = asked(tools=[LIST, *({"type": kind, "name": "x"} for kind in HOSTED)])
     assert [tool.name for tool in found.tools] == ["list_directory"] and found.skipped == tuple(sorted(HOSTED))
-
-
-def hashed(kept: str, namespace: str, name: str) -> str:
-    return f"{kept}_{sha256(chr(0).join((namespace, name)).encode()).hexdigest()[:8]}"
-
-
-# Tools → the names that a model gets for them.
-FLAT: dict[str, tuple[list[Any], list[str]]] = {
-    "functions beside them": ([LIST, space("mcp__docs", LIST)], ["list_directory", "mcp__docs__list_directory"]),
-    "an end that separates": ([space("mcp__docs__", LIST)], ["mcp__docs__list_directory"]),
-    "the same name in two": ([space("a", LIST), space("b", LIST)], ["a__list_directory", "b__list_directory"]),
-    "one namespace twice": ([space("a", LIST), space("a", LIST | {"name": "b"})], ["a__list_directory", "a__b"]),
-    "a name that a function has": (
-        [space("a", LIST), LIST | {"name": "a__list_directory"}],
-        [hashed("a__list_directory", "a", "list_directory"), "a__list_directory"],
-    ),
-    "a name that another has": (
-        [space("a", LIST | {"name": "b__c"}), space("a__b", LIST | {"name": "c"})],
-        ["a__b__c", hashed("a__b__c", "a__b", "c")],
-    ),
-    "a name that a hash made unlike": (
-        [space("a.b", LIST), space("a_b", LIST)],
-        [hashed("a_b__list_directory", "a.b", "list_directory"), "a_b__list_directory"],
-    ),
-    "a name of 64": ([space("n" * 48, LIST)], ["n" * 48 + "__list_directory"]),
-    "a name of 65": ([space("n" * 49, LIST)], [hashed("n" * 41 + "list_directory", "n" * 49, "list_directory")]),
-    "a long function": ([space("n", LIST | {"name": "f" * 64})], [hashed("f" * 55, "n", "f" * 64)]),
-    "no tools": ([LIST, space("a"), {"type": "namespace", "name": "b", "tools": None}], ["list_directory"]),
-}
-
-
-@every("case", FLAT)
-def test_functions_of_namespaces_have_one_name_each(case: str) -> None:  # G5
-    tools, names = FLAT[case]
-    found = asked(tools=tools)
-    assert [tool.name for tool in found.tools] == names and all(len(name) <= 64 for name in names)
-    assert found.skipped == (("namespace",) if case == "no tools" else ())
-    # A history has the same names, whatever stands before.
-    other = CALL | {"call_id": "z", "namespace": "z"}
-    for called, flat in zip([one for tool in tools for one in named_in(tool)], names, strict=True):
-        assert asked(tools=tools, input=[other, CALL | called]).log[0].calls[1].name == flat
-
-
-def named_in(tool: dict[str, Any]) -> list[dict[str, Any]]:
-    if tool["type"] == "function":
-        return [{"name": tool["name"]}]
-    return [{"name": one["name"], "namespace": tool["name"]} for one in tool["tools"] or ()]
-
-
-def test_other_tools_of_namespaces_are_left_out() -> None:
-    found = asked(tools=[space("a", {"type": "custom", "name": "x"}, LIST)])
-    assert ([tool.name for tool in found.tools], found.skipped) == (["a__list_directory"], ("custom",))
 
 
 async def post(program: Program, **fields: Any) -> Any:
@@ -394,28 +309,6 @@ async def test_a_stream_ends_with_what_its_events_held(program: Program, knows: 
     assert done == found[-1]["response"]["output"] and done[-1]["type"] == "function_call"
     pieces = [event["delta"] for event in found if event["type"] == "response.function_call_arguments.delta"]
     assert json.loads("".join(pieces)) == {"path": "."}
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(("name", "known"), [("sim-honest", {}), ("sim-hermes", {"format": "hermes"})])
-async def test_a_call_comes_back_with_its_namespace(
-    program: Program, knows: Knows, name: str, known: dict[str, str]
-) -> None:  # G5
-    """Codex runs no call under a flat name, and sends both names back."""
-    await knows(name, tools=True, **known)
-    tools = [space("mcp__docs", LIST)]
-    body = (await post(program, model=name, tools=tools)).json()
-    call = body["output"][-1]
-    assert IN_DOCS.items() <= call.items() and body["tools"] == tools
-    answer = await post(program, model=name, tools=tools, stream=True)
-    found = events_of(b"".join([piece async for piece in answer.streaming_content]).decode())
-    items = [one["item"] for one in found if "item" in one] + found[-1]["response"]["output"]
-    calls = [one for one in items if one["type"] == "function_call"]
-    assert len(calls) == 3 and all(IN_DOCS.items() <= one.items() for one in calls)
-    assert [one["name"] for one in found if one["type"].endswith("arguments.done")] == ["list_directory"]
-    result = {"type": "function_call_output", "call_id": call["call_id"], "output": "config.json"}
-    last = (await post(program, model=name, tools=tools, input=[FOLDER, *body["output"], result])).json()
-    assert "config.json" in last["output"][-1]["content"][0]["text"]
 
 
 @pytest.mark.asyncio
