@@ -9,6 +9,8 @@ from types import MappingProxyType
 
 from toolsupport.core.sentences import sentence
 
+# OpenAI's code of such an error.
+CODE = "context_length_exceeded"
 LONGEST = 65_536
 # llama-server's fields, also inside the JSON string or the Go map in which Ollama passes them on.
 PROMPT = re.compile(r"\bn_prompt_tokens\W{1,8}(\d{1,9})\b")

@@ -56,8 +56,17 @@ def _tools(given: JSON) -> tuple[tuple[ToolSpec, ...], str, tuple[str, ...]]:
             own.append(tool)
         else:
             others.add(kind)
-    tools, choice = _chosen(usable(tuple(map(ToolSpec.from_openai, own))), given.get("tool_choice"))
+    tools, choice = _chosen(usable(tuple(map(_spec, own))), given.get("tool_choice"))
     return tools, choice, tuple(sorted(others))
+
+
+def _spec(tool: JSON) -> ToolSpec:
+    """Return a function, also one in the form of Responses or Messages."""
+    if "function" in tool:
+        return ToolSpec.from_openai(tool)
+    schema = tool.get("parameters") or tool.get("input_schema")
+    fields = {name: tool.get(name) for name in ("name", "description", "strict")}
+    return ToolSpec.from_openai({"function": fields | {"parameters": schema}})
 
 
 def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, ...], str]:

@@ -23,7 +23,7 @@ STATUSES: Mapping[str, int] = MappingProxyType(
 )
 
 
-MODEL_NOT_FOUND, CONTEXT_EXCEEDED = "model_not_found", "context_length_exceeded"
+MODEL_NOT_FOUND, CONTEXT_EXCEEDED = "model_not_found", context_overflow.CODE
 
 
 def status(failed: Failed) -> int:

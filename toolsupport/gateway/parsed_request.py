@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -21,11 +21,19 @@ MOST_KEPT, LARGEST_KEPT = 32, 128 * 1024
 WHOLE = frozenset({"num_predict", "top_k", "seed"})
 
 
+class NamespacedName(NamedTuple):
+    """A function of a namespace, as Codex sends the tools of an MCP server; `namespace` is the server's part."""
+
+    namespace: str
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class GatewayRequest:
     """A parsed request. `choice` is one of CHOICES; if a tool is named, `tools` contains only that one.
 
     `skipped`: types of tools that exist only at hosted services. `echo`: fields that the answer repeats.
+    `namespaced`: the functions of namespaces by the flat names that the model gets for them.
     """
 
     model: str
@@ -38,6 +46,7 @@ class GatewayRequest:
     include_usage: bool = False
     skipped: tuple[str, ...] = ()
     echo: Mapping[str, Any] = field(default_factory=dict)
+    namespaced: Mapping[str, NamespacedName] = field(default_factory=dict)
 
 
 def parsed(body: bytes) -> JSON:

@@ -28,7 +28,7 @@ TOOL_NAME: JSON = {
     "pattern": r"^[a-zA-Z0-9_-]{1,64}$",
     "description": "a name of 1 to 64 letters (a-z, A-Z), digits, _ and -",
 }
-UNUSED_TEXT: JSON = {"type": ["string", "null"], "description": "a text"}
+TEXT_OR_NULL: JSON = {"type": ["string", "null"], "description": "a text"}
 FUNCTION = {"const": "function", "description": "the text function"}
 MODEL: JSON = {
     "type": "string",
@@ -110,24 +110,35 @@ PARAMETERS: JSON = {
     },
     "description": "a JSON Schema of the type object",
 }
+FUNCTION_FIELDS: JSON = {
+    "name": TOOL_NAME,
+    "description": TEXT_OR_NULL,
+    "parameters": PARAMETERS,
+    "strict": SWITCH,
+}
+# As the Responses API and the Messages API have it: Cursor sends these for models whose name holds "claude".
+FLAT_TOOL: JSON = {
+    "properties": {**FUNCTION_FIELDS, "input_schema": PARAMETERS},
+    # Which of two schemas is meant is unknown.
+    "not": {
+        "required": ["parameters", "input_schema"],
+        "properties": {"parameters": OBJECT, "input_schema": OBJECT},
+    },
+    "description": "a function with one schema, its parameters or its input_schema",
+}
 TOOL: JSON = {
     "type": "object",
     "properties": {
         "type": {"type": ["string", "null"], "minLength": 1, "description": "the type of the tool"},
-        "function": {
-            "type": "object",
-            "required": ["name"],
-            "properties": {
-                "name": TOOL_NAME,
-                "description": {"type": ["string", "null"], "description": "a text"},
-                "parameters": PARAMETERS,
-                "strict": SWITCH,
-            },
-        },
+        "function": {"type": "object", "required": ["name"], "properties": FUNCTION_FIELDS},
     },
     # Other types are tools of hosted services, and are left out.
     "if": {"properties": {"type": {"enum": ["function", None]}}},
-    "then": {"required": ["function"], "properties": {"function": {}}},
+    "then": {
+        "if": {"required": ["name"], "not": {"required": ["function"]}},
+        "then": FLAT_TOOL,
+        "else": {"required": ["function"], "properties": {"function": {}}},
+    },
     "description": "a tool with a type; one of the type function has a function with a name",
 }
 TOOLS: JSON = {
@@ -203,10 +214,10 @@ UNUSED: JSON = {
     "top_logprobs": whole_number(0, "a whole number of 0 or more"),
     "logit_bias": {"type": ["object", "null"], "description": "an object"},
     "metadata": {"type": ["object", "null"], "description": "an object"},
-    "reasoning_effort": UNUSED_TEXT,
-    "service_tier": UNUSED_TEXT,
+    "reasoning_effort": TEXT_OR_NULL,
+    "service_tier": TEXT_OR_NULL,
     "store": SWITCH,
-    "user": UNUSED_TEXT,
+    "user": TEXT_OR_NULL,
 }
 QUESTION: JSON = {
     "type": "object",

@@ -13,6 +13,7 @@ from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
+from toolsupport.core import context_overflow
 from toolsupport.core.error_statuses import row_of
 from toolsupport.core.json_shapes import TEXT, TEXT_OR_NULL, Shape
 from toolsupport.core.types import JSON
@@ -76,7 +77,15 @@ def anthropic(status: int, openai: JSON) -> JSON:
     """Return the error of the Messages API for one of OpenAI's."""
     kind = ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
     message, code = openai["error"]["message"], openai["error"]["code"]
+    if code == context_overflow.CODE:
+        message = f"{_too_long(message)} {message}"
     return MESSAGES_ERROR(error=MESSAGES_ERROR_FIELDS(type=kind, message=message, **({"code": code} if code else {})))
+
+
+def _too_long(message: str) -> str:
+    """Return Anthropic's sentence for a full context: Claude Code looks at no code, and compacts for it only."""
+    found = context_overflow.exceeded(400, message)
+    return f"prompt is too long: {found.prompt} tokens > {found.context} maximum." if found else "prompt is too long."
 
 
 def body_for(path: str, status: int, message: str) -> JSON:

@@ -24,6 +24,7 @@ NAME = "tools[0].function.name"
 CALL_NAME = f"{SECOND_CALL}.function.name"
 SECOND_TOOL = "tools[1].function.parameters"
 OTHER = {"type": "function", "function": {"name": "other"}}
+FLAT = {"type": "function", "name": "add", "parameters": {"type": "object"}}
 
 
 def asked(**fields: Any) -> GatewayRequest:
@@ -115,6 +116,16 @@ def asked(**fields: Any) -> GatewayRequest:
             )
         ),
         ({"tools": [{"type": "function"}]}, "tools[0]"),
+        ({"tools": [FLAT | {"name": "a b"}]}, "tools[0].name"),
+        ({"tools": [FLAT | {"name": None}]}, "tools[0].name"),
+        ({"tools": [FLAT | {"parameters": "{}"}]}, "tools[0].parameters"),
+        ({"tools": [{"name": "add", "input_schema": []}]}, "tools[0].input_schema"),
+        ({"tools": [{"name": "add", "input_schema": {"type": "array"}}]}, "tools"),
+        ({"tools": [FLAT | {"input_schema": {}}]}, "tools[0]"),
+        ({"tools": [FLAT | {"function": None}]}, "tools[0]"),
+        ({"tools": [FLAT | {"function": {}}]}, "tools[0].function.name"),
+        ({"tools": [{"input_schema": {}}]}, "tools[0]"),
+        ({"tools": [TOOL, FLAT]}, "tools"),
         ({"tools": [TOOL] * 257}, "tools"),
         ({"tools": [TOOL], "tool_choice": {"type": "function"}}, "tool_choice"),
         ({"tools": [TOOL], "tool_choice": "any"}, "tool_choice"),
@@ -257,6 +268,31 @@ def test_a_whole_number_is_sent_on_as_one() -> None:
 def test_options_get_our_words() -> None:
     given = asked(max_completion_tokens=5, stop="END", temperature=0, top_p=None, seed=7).options
     assert given == {"num_predict": 5, "stop": ["END"], "temperature": 0, "seed": 7}
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+
+
+@every(
+    "tool",
+    [
+        {"name": "add", "description": "Adds.", "input_schema": SCHEMA},
+        {"name": "add", "description": "Adds.", "parameters": SCHEMA, "type": None},
+        {"name": "add", "description": "Adds.", "parameters": SCHEMA, "type": "function"},
+        {"name": "add", "description": "Adds.", "parameters": None, "input_schema": SCHEMA, "type": "function"},
+    ],
+)
+def test_a_function_in_the_form_of_another_api_is_read(tool: dict[str, Any]) -> None:
+    """Cursor sends these for models whose name holds "claude"."""
+    usual = {"name": "add", "description": "Adds.", "parameters": SCHEMA, "strict": True}
+    [expected] = asked(tools=[{"type": "function", "function": usual}]).tools
+    found = asked(tools=[tool | {"strict": True}, OTHER], tool_choice={"type": "function", "function": {"name": "add"}})
+    assert (found.tools, found.choice, found.skipped) == ((expected,), "required", ())
+
+
+def test_a_function_in_the_form_of_another_api_may_have_no_parameters() -> None:
+    assert asked(tools=[{"name": "other"}]).tools == asked(tools=[OTHER]).tools
+    assert asked(tools=[FLAT | {"type": "custom"}]).skipped == ("custom",)
 
 
 def test_a_named_tool_is_the_only_one() -> None:  # G3

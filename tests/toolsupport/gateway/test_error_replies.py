@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async as in_database
@@ -12,7 +13,7 @@ from tests.toolsupport.gateway.test_required_calls import ASKED, post, row
 from tests.toolsupport.providers.scripted import answer, scripted
 from toolsupport.core.events import Failed
 from toolsupport.core.types import Endpoint
-from toolsupport.gateway import error_replies
+from toolsupport.gateway import error_replies, keep_alive
 from toolsupport.gateway.request_errors import UntestedModel
 from toolsupport.providers import error_text
 
@@ -42,6 +43,48 @@ def test_an_error_has_the_code_that_programs_expect(status: int, body: object, e
     failed = error_text.answered(Endpoint("ollama", "http://127.0.0.1:1"), status, json.dumps(body))
     error = error_replies.body(failed)["error"]
     assert (error_replies.status(failed), error["code"]) == (expected, code)
+
+
+# The body of a server's error → how Claude Code's error begins: it shortens a conversation for these words only.
+TOO_LONG: dict[str, tuple[object, str]] = {
+    "llama-server": (LLAMA_SERVER, "prompt is too long: 15718 tokens > 1024 maximum. The server at "),
+    "vllm": (
+        {
+            "message": "This model's maximum context length is 32768 tokens. However, you requested 40000 tokens "
+            "(39000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion."
+        },
+        "prompt is too long: 40000 tokens > 32768 maximum. The server at ",
+    ),
+    "no numbers": (OPENAI, "prompt is too long. The server at "),
+    "another error": ({"message": "messages must not be empty"}, "The server at "),
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+async def test_a_full_context_has_the_words_that_claude_code_shortens_for(
+    program: Program, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    body = {name: value for name, value in ASKED[path][0].items() if not name.startswith("tool")}
+    async with scripted(answer(400)) as server:
+        await in_database(row)(server, "openai", tools=True)
+        for case, (error, begins) in TOO_LONG.items():
+            server.answers[:] = [answer(400, json.dumps({"error": error}).encode())]
+            for stream, silence in ((False, 5), (True, 5), (True, 0)):
+                monkeypatch.setattr(keep_alive, "SILENCE", silence)
+                refused = await post(program, path, **body, model="made/m", stream=stream)
+                assert refused.status_code == (200 if stream and not silence else 400)
+                found = begins if path == "/v1/messages" else "The server at "
+                assert (await message_of(refused)).startswith(found), (case, stream)
+
+
+async def message_of(refused: Any) -> str:
+    """Return the message of an error, or of the last event of a stream."""
+    if not refused.streaming:
+        return str(refused.json()["error"]["message"])
+    text = b"".join([piece async for piece in refused.streaming_content]).decode()
+    last = json.loads(text.strip().split("\n")[-1].removeprefix("data: "))
+    return str(last.get("response", last)["error"]["message"])
 
 
 def test_other_failures_keep_their_kind() -> None:

@@ -70,6 +70,8 @@ def described(schema: JSON, place: str = "") -> set[str]:
 
 
 TOOL = {"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {}}}
+FLAT = {"type": "function", "name": "add", "description": "Adds.", "parameters": {}}
+CLAUDE = {"name": "subtract", "description": "Subtracts.", "input_schema": {}}
 CALL = {"id": "c", "function": {"name": "add", "arguments": {}}}
 CUSTOM = {"id": "d", "type": "custom", "custom": {"name": "run", "input": "ls"}}
 PARTS = [
@@ -87,11 +89,10 @@ QUESTION_BODY: JSON = {
         {"role": "assistant", "content": None, "reasoning_content": "So", "tool_calls": [CALL, CUSTOM]},
         {"role": "tool", "content": "3", "tool_call_id": "c"},
     ],
-    "tools": [TOOL],
+    "tools": [TOOL, FLAT | {"name": "divide"}, CLAUDE],
     "tool_choice": NAMED,
     "stream_options": {"include_usage": True},
 }
-FLAT = {"type": "function", "name": "add", "description": "Adds.", "parameters": {}}
 INPUT_PARTS = [
     {"type": "input_text", "text": ""},
     {"type": "input_image", "image_url": "data:image/png;base64,AA=="},
@@ -103,12 +104,13 @@ RESPONSES_BODY: JSON = {
     "input": [
         {"role": "user", "content": INPUT_PARTS},
         {"type": "reasoning", "content": INPUT_PARTS[:1], "summary": INPUT_PARTS},
-        {"type": "function_call", "call_id": "c", "name": "add", "arguments": "{}"},
+        {"type": "function_call", "call_id": "c", "name": "add", "namespace": "mcp", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c", "output": INPUT_PARTS},
+        {"type": "function_call_output", "name": "add", "output": "a"},
         {"type": "custom_tool_call", "call_id": "d", "name": "run", "input": "ls"},
         {"type": "custom_tool_call_output", "call_id": "d", "output": "a"},
     ],
-    "tools": [FLAT],
+    "tools": [FLAT, {"type": "namespace", "name": "mcp", "tools": [FLAT]}],
     "tool_choice": {"type": "function", "name": "add"},
     "text": {"format": {"type": "json_schema", "name": "x", "schema": {}}},
 }
@@ -144,12 +146,16 @@ SCHEMA_OF_TOOL = ("type", "properties", "required")
 CHECKED_ONLY = {
     *(".n", ".tool_choice.type"),
     *(f".{name}" for name in UNUSED),
-    *(f".tools[].function.parameters.{name}" for name in SCHEMA_OF_TOOL),
+    *(
+        f".tools[].{at}.{name}"
+        for at in ("function.parameters", "parameters", "input_schema")
+        for name in SCHEMA_OF_TOOL
+    ),
     *(f".response_format.{name}" for name in ("type", "json_schema", "json_schema.schema")),
 }
 CHECKED_RESPONSES = {
     *(f".{name}" for name in (*UNUSED_RESPONSES, "store", "previous_response_id", "conversation", "prompt")),
-    *(".background", *(f".tools[].parameters.{name}" for name in SCHEMA_OF_TOOL)),
+    *(".background", *(f".tools[].{at}parameters.{name}" for at in ("", "tools[].") for name in SCHEMA_OF_TOOL)),
 }
 CHECKED_MESSAGES = {
     *(f".{name}" for name in ("thinking", "metadata", "service_tier")),

@@ -75,6 +75,16 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a call with a wrong name": (item(type="function_call", call_id="c", name="a b"), "input[0].name"),
     "a call with a list": (item(type="function_call", call_id="c", name="a", arguments=[]), "input[0].arguments"),
     "a result without id": (item(type="function_call_output", output="x"), "input[0].call_id"),
+    "a result with an empty id": (
+        item(type="function_call_output", name="a", call_id="", output="x"),
+        "input[0].call_id",
+    ),
+    "a result without id and with a blank name": (
+        item(type="function_call_output", name=" ", output="x"),
+        "input[0].call_id",
+    ),
+    "a custom result without id": (item(type="custom_tool_call_output", output="x"), "input[0].call_id"),
+    "a named result without output": (item(type="function_call_output", name="a"), "input[0].output"),
     "a result without output": (item(type="function_call_output", call_id="c"), "input[0].output"),
     "a number as result": (item(type="function_call_output", call_id="c", output=3), "input[0].output"),
     "an item by its id": (item(type="item_reference", id="msg_1"), "input[0]"),
@@ -178,6 +188,27 @@ def test_other_items_are_left_out_and_custom_calls_stay() -> None:  # G5
     log = asked(input=[FOLDER, *OTHERS, call, result, *OTHERS]).log
     assert [message.role for message in log] == [Role.USER, Role.ASSISTANT, Role.TOOL]
     assert log[1].calls == (ToolCall("c2", "apply_patch", {"input": "*** Begin"}),)
+
+
+RESULTS = [
+    {"type": "function_call_output", "id": "fco_1", "name": "automation_update", "namespace": "codex_app"},
+    {"type": "custom_tool_call_output", "name": "automation_update", "call_id": None},
+]
+
+
+@every("result", RESULTS)
+def test_a_result_that_names_no_call_is_a_message_of_the_user(result: dict[str, Any]) -> None:
+    """Scheduled tasks of Codex send the results of calls that no model made."""
+    parts = [{"type": "input_text", "text": "It is due."}, {"type": "input_image", "image_url": PIXEL}]
+    for output, images in (("It is due.", ()), (parts, (b"\x89PNG",))):
+        log = asked(input=[FOLDER, CALL, RESULT, result | {"output": output}]).log
+        assert [message.role for message in log] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.USER]
+        assert (log[3].content, log[3].images) == ("Result of the tool automation_update:\nIt is due.", images)
+
+
+def test_a_name_beside_the_id_of_a_call_changes_nothing() -> None:
+    for name in ("list_directory", " ", None, 3):
+        assert asked(input=[FOLDER, CALL, RESULT | {"name": name}]).log == asked(input=[FOLDER, CALL, RESULT]).log
 
 
 def test_a_file_of_text_is_read() -> None:

@@ -200,12 +200,15 @@ def _handed_back(format_: Format, results: Sequence[ChatMessage]) -> Iterator[Ch
 def _stated(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
     for message in messages:
         if message.role is Role.TOOL:
-            yield ChatMessage(
-                Role.USER, f"Result of the tool {message.name}:\n{message.content}", images=message.images
-            )
+            yield ChatMessage(Role.USER, result_in_words(message.name, message.content), images=message.images)
         else:
             stated = [_call_in_words(call) for call in message.calls]
             yield replace(message, content=paragraphs(message.content, *stated), calls=(), thinking="")
+
+
+def result_in_words(name: str, text: str) -> str:
+    """Return the result of a tool for a message of the user."""
+    return f"Result of the tool {name}:\n{text}"
 
 
 def _call_in_words(call: ToolCall) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from toolsupport.core.prompt.history_rendering import result_in_words
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall, ToolSpec
 from toolsupport.gateway.conversation import arguments_of, file_text, image
 from toolsupport.gateway.parsed_request import (
@@ -19,7 +21,8 @@ from toolsupport.gateway.parsed_request import (
     usable,
 )
 from toolsupport.gateway.request_errors import InvalidField
-from toolsupport.gateway.responses.schemas import CHECK
+from toolsupport.gateway.responses.namespaces import FUNCTION, FlatNames, flat_names, opened
+from toolsupport.gateway.responses.schemas import CHECK, OUTPUTS
 from toolsupport.gateway.responses.shapes import DEFAULTS
 
 # Reasoning that only its own service can read, and items that refer to stored data there.
@@ -35,11 +38,12 @@ def read(body: bytes) -> GatewayRequest:
 
 def asked(given: JSON) -> GatewayRequest:
     """Parse a body that fits the schema. Raises InvalidField if two of its fields contradict each other."""
-    tools, skipped = _tools(given.get("tools") or [])
-    tools, choice = _chosen(tools, given.get("tool_choice"))
+    names = flat_names(given.get("tools") or [])
+    tools, skipped = _tools(given.get("tools") or [], names)
+    tools, choice = _chosen(tools, given.get("tool_choice"), names)
     return GatewayRequest(
         model=given["model"],
-        log=_log(given),
+        log=_log(given, names),
         tools=tools,
         choice=choice,
         parallel=given.get("parallel_tool_calls"),
@@ -55,6 +59,7 @@ def asked(given: JSON) -> GatewayRequest:
         skipped=skipped,
         echo={name: given[name] for name in DEFAULTS if given.get(name) is not None}
         | {"parallel_tool_calls": given.get("parallel_tool_calls") is not False},
+        namespaced=names.origins(),
     )
 
 
@@ -68,43 +73,47 @@ def _response_format(given: JSON) -> JSON | None:
     return {"type": "json_schema", "json_schema": {name: form[name] for name in form if name != "type"}}
 
 
-def _tools(given: list[JSON]) -> tuple[tuple[ToolSpec, ...], tuple[str, ...]]:
+def _tools(given: list[JSON], names: FlatNames) -> tuple[tuple[ToolSpec, ...], tuple[str, ...]]:
     """Return the tools that a program runs, and the types of those that only hosted services have."""
-    functions = tuple(ToolSpec.from_openai({"function": tool}) for tool in given if tool["type"] == "function")
-    return usable(functions), tuple(sorted({tool["type"] for tool in given} - {"function"}))
+    found = opened(given, names)
+    functions = tuple(
+        replace(ToolSpec.from_openai({"function": tool}), name=name) for tool, name in found if tool["type"] == FUNCTION
+    )
+    return usable(functions), tuple(sorted({tool["type"] for tool, _ in found} - {FUNCTION}))
 
 
-def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, ...], str]:
+def _chosen(tools: tuple[ToolSpec, ...], choice: Any, names: FlatNames) -> tuple[tuple[ToolSpec, ...], str]:
     if isinstance(choice, dict) and choice["type"] == "allowed_tools":
-        tools, choice = only(tools, [tool.get("name") for tool in choice["tools"]]), choice["mode"]
+        given = [(tool.get("name"), tool.get("namespace")) for tool in choice["tools"]]
+        allowed = [names.of(name, namespace) for name, namespace in given if isinstance(name, str)]
+        tools, choice = only(tools, allowed), choice["mode"]
     if isinstance(choice, dict):
         if choice["type"] != "function":
             raise InvalidField(f"A tool of the type {choice['type']} cannot be required here.", "tool_choice")
-        return named(tools, choice.get("name", ""))
+        return named(tools, names.of(choice.get("name", ""), choice.get("namespace")))
     if choice == "required":
         return required(tools)
     return tools, choice if choice == "none" else "auto"
 
 
-def _log(given: JSON) -> tuple[ChatMessage, ...]:
+def _log(given: JSON, names: FlatNames) -> tuple[ChatMessage, ...]:
     instructions = [ChatMessage(Role.SYSTEM, given["instructions"])] if given.get("instructions") else []
     if isinstance(given["input"], str):
         return (*instructions, ChatMessage(Role.USER, given["input"]))
-    return (*instructions, *joined_answers(_messages(given["input"])))
+    return (*instructions, *joined_answers(_messages(given["input"], names)))
 
 
-def _messages(items: list[JSON]) -> Iterable[ChatMessage]:
+def _messages(items: list[JSON], names: FlatNames) -> Iterable[ChatMessage]:
     for number, item in enumerate(items):
         kind, place = item.get("type") or "message", f"input[{number}]"
         if kind == "message":
             text, images = _content(item["content"], f"{place}.content")
             yield ChatMessage(ROLES[item["role"]], text, images=images)
         elif kind in CALLS:
-            call = ToolCall(item["call_id"], item["name"], CALLS[kind](item))
+            call = ToolCall(item["call_id"], names.of(item["name"], item.get("namespace")), CALLS[kind](item))
             yield ChatMessage(Role.ASSISTANT, calls=(call,))
-        elif kind in RESULTS:
-            text, images = _content(item["output"], f"{place}.output")
-            yield ChatMessage(Role.TOOL, text, call_id=item["call_id"], images=images)
+        elif kind in OUTPUTS:
+            yield _result(item, f"{place}.output")
         elif kind == "reasoning":
             yield ChatMessage(Role.ASSISTANT, thinking=_reasoning(item))
         elif kind in UNREADABLE:
@@ -118,8 +127,15 @@ CALLS: Mapping[str, Callable[[JSON], JSON]] = MappingProxyType(
         "custom_tool_call": lambda item: {"input": item["input"]},
     }
 )
-RESULTS = ("function_call_output", "custom_tool_call_output")
 ROLES = {"system": Role.SYSTEM, "developer": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}
+
+
+def _result(item: JSON, place: str) -> ChatMessage:
+    """Return a result of a call, or a message of the user: scheduled tasks of Codex send results without a call."""
+    text, images = _content(item["output"], place)
+    if item.get("call_id"):
+        return ChatMessage(Role.TOOL, text, call_id=item["call_id"], images=images)
+    return ChatMessage(Role.USER, result_in_words(item["name"], text), images=images)
 
 
 def _reasoning(item: JSON) -> str:

@@ -15,6 +15,7 @@ from toolsupport.core.types import JSON
 from toolsupport.gateway import error_replies
 from toolsupport.gateway.block_ordering import Block, BlockStream, Kind, Step
 from toolsupport.gateway.chat_response import FILTERED, new_id, reason, summary
+from toolsupport.gateway.parsed_request import NamespacedName
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.gateway.request_summary import RequestSummary
 from toolsupport.gateway.responses import shapes
@@ -33,14 +34,27 @@ def usage(tally: RequestSummary) -> JSON | None:
     )
 
 
-def item(block: Block, *, begun: bool = False) -> JSON:
+Namespaced = Mapping[str, NamespacedName]
+
+
+def called(block: Block, namespaced: Namespaced) -> JSON:
+    """Return the name of a called function, and its namespace if it has one: Codex runs no call under a flat name."""
+    named = namespaced.get(block.name)
+    return {"name": named.name, "namespace": named.namespace} if named else {"name": block.name}
+
+
+def item(block: Block, namespaced: Namespaced, *, begun: bool = False) -> JSON:
     """Return the item of a block, with its content so far."""
     whole = block.whole or block.kind is not Kind.CALL
     status = "in_progress" if begun else "completed" if whole else "incomplete"
     if block.kind is Kind.CALL:
         arguments = "" if begun else block.text
         return shapes.CALL_ITEM(
-            id=f"fc_{block.id}", status=status, call_id=f"call_{block.id}", name=block.name, arguments=arguments
+            id=f"fc_{block.id}",
+            status=status,
+            call_id=f"call_{block.id}",
+            **called(block, namespaced),
+            arguments=arguments,
         )
     parts = [] if begun else [part(block)]
     if block.kind is Kind.REASONING:
@@ -104,9 +118,10 @@ class ResponseEncoder:
         return b"event: response." + kind.encode() + b"\ndata: " + orjson.dumps(made) + b"\n\n"
 
     def _change(self, step: Step, block: Block, text: str) -> list[bytes]:
-        place = {"item_id": item(block)["id"], "output_index": block.number}
+        names = self.prepared.asked.namespaced
+        place = {"item_id": item(block, names)["id"], "output_index": block.number}
         if step is Step.BEGINS:
-            added = self._event("output_item.added", output_index=block.number, item=item(block, begun=True))
+            added = self._event("output_item.added", output_index=block.number, item=item(block, names, begun=True))
             if block.kind is Kind.CALL:
                 return [added]
             return [added, self._event("content_part.added", **place, content_index=0, part=part(block, ""))]
@@ -114,15 +129,16 @@ class ResponseEncoder:
         if step is Step.GROWS:
             return [self._event(grows, **place, **DETAILS[block.kind], delta=text)]
         if block.kind is Kind.CALL:
-            made = [self._event(ends, **place, name=block.name, arguments=text)]
+            made = [self._event(ends, **place, name=called(block, names)["name"], arguments=text)]
         else:
             made = [
                 self._event(ends, **place, **DETAILS[block.kind], text=text),
                 self._event("content_part.done", **place, content_index=0, part=part(block)),
             ]
-        return [*made, self._event("output_item.done", output_index=block.number, item=item(block))]
+        return [*made, self._event("output_item.done", output_index=block.number, item=item(block, names))]
 
     def _object(self) -> JSON:
+        names = self.prepared.asked.namespaced
         end = self.stream.finished and reason(self.stream.finished, self.tally, called=self.stream.called)
         cut = CUT_BY.get(end or "")
         ended = "incomplete" if cut else "completed"
@@ -134,7 +150,7 @@ class ResponseEncoder:
             error=_error(self.failed),
             incomplete_details=shapes.CUT(reason=cut) if cut else None,
             model=self.prepared.model,
-            output=[item(block) for block in self.stream.blocks] if status != "in_progress" else [],
+            output=[item(block, names) for block in self.stream.blocks] if status != "in_progress" else [],
             reasoning=shapes.EFFORT(),
             usage=usage(self.tally) if self.ended else None,
             **{**shapes.DEFAULTS, **self.prepared.asked.echo},

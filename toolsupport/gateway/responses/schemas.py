@@ -7,6 +7,7 @@ from toolsupport.gateway.request_schemas import (
     CHOICES,
     MODE,
     MODEL,
+    NAME,
     OPTIONS,
     PARAMETERS,
     SWITCH,
@@ -38,6 +39,8 @@ CALL_ID: JSON = {"type": "string", "minLength": 1, "description": "the id of a c
 ROLE: JSON = {"enum": ["system", "developer", "user", "assistant"], "description": "the author of a message"}
 ARGUMENTS: JSON = {"type": ["string", "object", "null"], "description": "the arguments as JSON text"}
 WRITTEN: JSON = {"type": "string", "description": "a text"}
+NAMESPACE: JSON = {"type": ["string", "null"], "description": "the name of the namespace that holds the tool"}
+CALLED: JSON = {"call_id": CALL_ID, "namespace": NAMESPACE}
 
 
 def _item(kind: str, needed: list[str], **properties: JSON) -> JSON:
@@ -48,15 +51,25 @@ def _item(kind: str, needed: list[str], **properties: JSON) -> JSON:
     }
 
 
+OUTPUTS = ("function_call_output", "custom_tool_call_output")
+# A result belongs to a call; one that names its tool may stand alone.
+RESULT: JSON = {
+    "if": {"properties": {"type": {"enum": list(OUTPUTS)}}, "required": ["type"]},
+    "then": {
+        "if": {"properties": {"name": {"type": "string", "pattern": NAME}}, "required": ["name"]},
+        "then": {"properties": {"call_id": CALL_ID | {"type": ["string", "null"]}}},
+        "else": {"required": ["call_id"], "properties": {"call_id": CALL_ID}},
+    },
+}
 ITEM: JSON = {
     "type": "object",
     "properties": {"type": {"type": ["string", "null"], "minLength": 1, "description": "the type of the item"}},
     # Type → required fields; other types are those of tools at hosted services, and are left out.
     "allOf": [
-        _item("function_call", ["call_id", "name"], call_id=CALL_ID, name=TOOL_NAME, arguments=ARGUMENTS),
-        _item("function_call_output", ["call_id", "output"], call_id=CALL_ID, output=CONTENT),
-        _item("custom_tool_call", ["call_id", "name", "input"], call_id=CALL_ID, name=WRITTEN, input=WRITTEN),
-        _item("custom_tool_call_output", ["call_id", "output"], call_id=CALL_ID, output=CONTENT),
+        _item("function_call", ["call_id", "name"], **CALLED, name=TOOL_NAME, arguments=ARGUMENTS),
+        *(_item(kind, ["output"], output=CONTENT) for kind in OUTPUTS),
+        RESULT,
+        _item("custom_tool_call", ["call_id", "name", "input"], **CALLED, name=WRITTEN, input=WRITTEN),
         _item("reasoning", [], content=CONTENT, summary=CONTENT | {"type": ["array", "null"]}),
         {
             "if": {"properties": {"type": {"enum": ["message", None]}}},
@@ -65,7 +78,7 @@ ITEM: JSON = {
     ],
     "description": "a message, a function_call, a function_call_output or another item",
 }
-TOOL: JSON = {
+FUNCTION: JSON = {
     "type": "object",
     "required": ["type"],
     "properties": {
@@ -77,14 +90,26 @@ TOOL: JSON = {
     "then": {"required": ["name"], "properties": {"name": TOOL_NAME, "parameters": PARAMETERS}},
     "description": "a tool with a type; one of the type function has a name",
 }
-NAMED: JSON = {"type": "object", "properties": {"name": {}}}
+SPACE: JSON = {"type": "string", "pattern": NAME, "description": "a text, the name of the namespace"}
+TOOL: JSON = {
+    **FUNCTION,
+    # Codex sends the tools of each MCP server in a namespace.
+    "allOf": [
+        {
+            "if": {"properties": {"type": {"const": "namespace"}}},
+            "then": {"required": ["name"], "properties": {"name": SPACE, "tools": TOOLS | {"items": FUNCTION}}},
+        }
+    ],
+    "description": "a tool with a type; one of the type function or namespace has a name",
+}
+NAMED: JSON = {"type": "object", "properties": {"name": {}, "namespace": NAMESPACE}}
 CHOICE: JSON = {
     "anyOf": [
         {"enum": [*CHOICES, None]},
         {
             "type": "object",
             "required": ["type"],
-            "properties": {"type": TEXT, "name": TEXT},
+            "properties": {"type": TEXT, "name": TEXT, "namespace": NAMESPACE},
             "if": {"properties": {"type": {"const": "allowed_tools"}}},
             "then": {
                 "required": ["mode", "tools"],

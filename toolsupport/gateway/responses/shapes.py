@@ -43,7 +43,10 @@ REASONING_PART = Shape("ResponsesReasoningText", {"text": TEXT}, {"type": "reaso
 PART = Choice("ResponsesPart", (TEXT_PART, REASONING_PART))
 STATE: JSON = {"id": TEXT, "status": {"enum": ["in_progress", "completed", "incomplete"]}}
 CALL_ITEM = Shape(
-    "ResponsesFunctionCall", {**STATE, "call_id": TEXT, "name": TEXT, "arguments": TEXT}, {"type": "function_call"}
+    "ResponsesFunctionCall",
+    {**STATE, "call_id": TEXT, "name": TEXT, "arguments": TEXT},
+    {"type": "function_call"},
+    {"namespace": TEXT},
 )
 MESSAGE_ITEM = Shape(
     "ResponsesMessage", {**STATE, "content": list_of(TEXT_PART.ref)}, {"type": "message", "role": "assistant"}
