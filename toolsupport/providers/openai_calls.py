@@ -21,6 +21,11 @@ from toolsupport.core.types import JSON, ToolCall, is_json_object
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
 NO_OBJECT = "The arguments must be one JSON object. Call again with valid JSON."
+FROM_TEXT = "read the arguments from a text"
+NOTHING = "null"
+# The first character of arguments → the last one. Few pieces end so: only these are worth reading the whole.
+ENDINGS = {"{": "}", '"': '"', "n": "l"}
+ENDS = tuple(ENDINGS.values())
 
 
 @dataclass(slots=True)
@@ -40,7 +45,11 @@ class _OpenAIDraft:
 
     @property
     def whole(self) -> bool:
-        return bool(self.pieces) and self.pieces[-1].rstrip().endswith("}") and _object(self.text) is not None
+        if not self.pieces or not self.pieces[-1].rstrip().endswith(ENDS):
+            return False
+        text = self.text.strip()
+        closing = ENDINGS.get(text[:1])
+        return closing is not None and text.endswith(closing) and _arguments(text)[0] is not None
 
     def pending_events(self) -> list[Event]:
         """The pieces not emitted yet; they wait for the name, and an empty object for what may replace it.
@@ -164,22 +173,37 @@ def _signature(extra: Any) -> str:
 def _event(draft: _OpenAIDraft, *, cut: bool) -> Event:
     """Return the call. If the reply was `cut`, the last call may have no arguments yet."""
     raw = draft.text
-    arguments = _object(raw) if raw.strip() else None if cut else {}
+    arguments, repairs = _arguments(raw)
+    if cut and raw.strip() in ("", NOTHING):
+        arguments = None
     if cut and arguments is None:
         return CallRejected(draft.name, CUT, raw, draft.id, fault="cut")
     if not draft.name:
         return CallRejected("", NAMELESS, raw, draft.id)
     if arguments is None:
         return CallRejected(draft.name, NO_OBJECT, raw, draft.id)
-    return CallReady(ToolCall(draft.id, draft.name, arguments, signature=draft.signature), raw)
+    return CallReady(ToolCall(draft.id, draft.name, arguments, repairs, draft.signature), raw)
 
 
-def _object(text: str) -> JSON | None:
+def _arguments(text: str) -> tuple[JSON | None, tuple[str, ...]]:
+    """Return the object that a text of arguments holds, None if it holds none, with the repairs.
+
+    Groq writes null for no arguments; the parsers of some servers write the object as JSON twice.
+    """
+    if text.strip() in ("", NOTHING):
+        return {}, ()
+    value = _value(text)
+    if is_json_object(value):
+        return value, ()
+    inside = _value(value) if isinstance(value, str) else None
+    return (inside, (FROM_TEXT,)) if is_json_object(inside) else (None, ())
+
+
+def _value(text: str) -> Any:
     try:
-        value = orjson.loads(text)
+        return orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
-    return value if is_json_object(value) else None
 
 
 def _text(value: Any) -> str:

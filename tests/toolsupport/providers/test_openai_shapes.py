@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import orjson
 
 from tests.tables import every
@@ -19,7 +21,16 @@ from tests.toolsupport.providers.test_openai_codec import (
     said,
     sse,
 )
-from toolsupport.core.events import CallDelta, Event, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.events import CallDelta, CallReady, Event, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.types import JSON, ToolCall
+
+
+def again(id_: str, name: str, raw: str, arguments: JSON, *repairs: str) -> CallReady:
+    return CallReady(ToolCall(id_, name, arguments, repairs), raw)
+
+
+NONE, CALLS = again("1", "f", "null", {}), Finished("tool_calls")
+FROM_TEXT = "read the arguments from a text"
 
 # what it is → its bytes and its events; a Failed is compared by its kind only
 CASES: dict[str, tuple[bytes, list[Event | str]]] = {
@@ -51,6 +62,38 @@ CASES: dict[str, tuple[bytes, list[Event | str]]] = {
             ready("2", "f", F),
             Finished("tool_calls"),
         ],
+    ),
+    "null for no arguments": (
+        sse(asked(piece("null", id="1", name="f"), piece("null", id="2", name="g")), CALLED),
+        [CallDelta("1", "f", "null"), CallDelta("2", "g", "null"), NONE, again("2", "g", "null", {}), CALLS],
+    ),
+    "null in pieces": (
+        sse(asked(piece("nu", id="1", name="f")), asked(piece("ll")), CALLED),
+        [CallDelta("1", "f", "nu"), CallDelta("1", "f", "ll"), NONE, CALLS],
+    ),
+    "null in a reply that was cut": (
+        sse(asked(piece("null", id="1", name="f"), finish="length")),
+        [CallDelta("1", "f", "null"), "rejected f", Finished("length")],
+    ),
+    "arguments as a text of JSON": (
+        sse(asked(piece(json.dumps(F), id="1", name="f")), CALLED),
+        [CallDelta("1", "f", json.dumps(F)), again("1", "f", json.dumps(F), {"a": 1}, FROM_TEXT), CALLS],
+    ),
+    "two calls with a text of JSON, under index 0": (
+        sse(asked(*(piece(json.dumps(F), id=id_, name="f") for id_ in "12")), CALLED),
+        [
+            *(CallDelta(id_, "f", json.dumps(F)) for id_ in "12"),
+            *(again(id_, "f", json.dumps(F), {"a": 1}, FROM_TEXT) for id_ in "12"),
+            CALLS,
+        ],
+    ),
+    "arguments as a text of something else": (
+        sse(asked(piece('"[1]"', id="1", name="f"), piece('"a"', 1, id="2", name="f")), CALLED),
+        [CallDelta("1", "f", '"[1]"'), CallDelta("2", "f", '"a"'), "rejected f", "rejected f", CALLS],
+    ),
+    "a text of JSON in a text of JSON": (
+        sse(asked(piece(json.dumps(json.dumps(F)), id="1", name="f")), CALLED),
+        [CallDelta("1", "f", json.dumps(json.dumps(F))), "rejected f", CALLS],
     ),
     "pieces that are messages": (
         sse(*({"choices": [{"message": {"content": text}}]} for text in ("Hel", "lo")), STOP),
