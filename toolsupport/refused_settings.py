@@ -68,7 +68,19 @@ SECONDS, MOST = 3600.0, 500
 # These hold for a request that sends nothing of the kind.
 OF_EACH = frozenset({"reasoning_effort", "thoughts", "signatures"})
 # What people and programs chose, and miss; `max_tokens` is sent under its other name.
-CHOSEN = ("think", "reasoning_effort", "temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
+CHOSEN = (
+    "think",
+    "think_off",
+    "reasoning_effort",
+    "temperature",
+    "top_p",
+    "top_k",
+    "seed",
+    "presence_penalty",
+    "frequency_penalty",
+)
+
+THINKING = frozenset({"think", "think_off"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +111,7 @@ async def stream(
             async for batch in batches:
                 again = _without_refused(batch, request, once)
                 if again is not None:
-                    messages |= dict.fromkeys(again.left_out - messages.keys() or {"think"}, _message(batch[-1]))
+                    messages |= dict.fromkeys(again.left_out - messages.keys() or THINKING, _message(batch[-1]))
                 elif not lowered:
                     again = _with_lower_limit(batch[-1], request)
                     lowered = again is not None
@@ -135,8 +147,8 @@ def _remember(endpoint: Endpoint, request: Request, fields: Mapping[str, str]) -
 def _missing(asked: Request, sent: Request, chosen: Collection[str]) -> tuple[str, ...]:
     """Return the settings that were chosen and not sent, in the order of CHOSEN."""
     missing = sent.left_out & {OPTIONS.get(name, name) for name in chosen}
-    if asked.think and not sent.think:
-        missing |= {"think"}
+    if asked.think is not None and sent.think is None:
+        missing |= {"think" if asked.think else "think_off"}
     if "reasoning_effort" in sent.left_out and asked.tools and asked.think:
         missing |= {"reasoning_effort"}
     return tuple(name for name in CHOSEN if name in missing)

@@ -19,9 +19,24 @@ NO_THINKING = re.compile(
     r"\bdoes not support (?:thinking|reasoning)\b"
     r"|\b(?:un(?:supported|recogni[sz]ed|known)|not support(?:ed)?)"
     r"(?: request)?(?: (?:param(?:eter)?|argument|field|name)s?)?"
-    rf"(?: supplied| on this model)?:? {FIELD}(?! (?:does|value))|(?:^|[.:] ?){FIELD} is not supported\b",
+    rf"(?: supplied| on this model)?:? {FIELD}(?! (?:does|value))|(?:^|[.:] ?){FIELD} is not supported\b"
+    rf"|{FIELD} must be one of ['\"`]none['\"`] or ['\"`]default\b",  # Groq: a model without levels
     re.IGNORECASE,
 )
+# Models that always think, in the words of OpenRouter, Gemini and DashScope.
+ALWAYS = re.compile(
+    r"\b(?:reasoning|thinking)(?: mode)? (?:is (?:mandatory|required|always (?:on|enabled))"
+    r"|(?:cannot|can[’']t) be (?:disabled|(?:turned|switched) off))\b"
+    r"|\bonly (?:works|supports|runs)(?: in)? (?:thinking|reasoning)(?: mode)?\b"
+    r"|\benable_thinking\b.{0,40}\b(?:restricted to|must be(?: set to)?) ['\"`]?true\b",
+    re.IGNORECASE,
+)
+# What else refuses the word that we write for on or off. A level stays an error: it was chosen, and the server names
+# those that it takes.
+OURS: dict[bool | str, re.Pattern[str]] = {
+    think: re.compile(rf"{FIELD} (?:does not support ['\"`]{word}\b|must be one of\b)", re.IGNORECASE)
+    for think, word in ((True, "medium"), (False, "none"))
+}
 
 
 def as_possible(endpoint: Endpoint, request_spec: RequestSpec, messages: Sequence[ChatMessage] = ()) -> RequestSpec:
@@ -75,7 +90,9 @@ def shows_others(seen: ReasoningSeen, request_spec: RequestSpec, request: Reques
 
 
 def is_denied(event: Event, request: Request) -> bool:
-    """Return whether the server refused to have the model think. A probe judges that itself."""
-    if not isinstance(event, Failed) or event.status != 400 or not request.think or request.permit is Permit.PROBE:
+    """Return whether the server refused the setting for thinking, on or off. A probe judges that itself."""
+    if not isinstance(event, Failed) or event.status != 400 or request.think is None or request.permit is Permit.PROBE:
         return False
-    return bool(NO_THINKING.search(classify(400, event.body).message))
+    words = classify(400, event.body).message
+    refused = [NO_THINKING, *([ALWAYS] if request.think is False else ()), OURS.get(request.think, NO_THINKING)]
+    return any(pattern.search(words) for pattern in refused)

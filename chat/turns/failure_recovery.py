@@ -38,7 +38,7 @@ from toolsupport.registry.models.request_context import RequestContext
 
 Take = Callable[[RequestContext], None]
 Announce = Callable[[Announcement[Thing]], None]
-SETTINGS = {"think": "thinking", "reasoning_effort": "thinking beside tools"}
+SETTINGS = {"think": "thinking", "think_off": "thinking off", "reasoning_effort": "thinking beside tools"}
 
 
 class FormatRecovery:

@@ -11,7 +11,7 @@ import pytest
 from tests.tables import every
 from tests.toolsupport.test_exchange import SERVER, ask, recorder, request_spec  # noqa: F401
 from toolsupport import exchange
-from toolsupport.core.events import Failed, Finished, ReasoningSeen, TextDelta, TextReclassified
+from toolsupport.core.events import Failed, Finished, ReasoningSeen, SettingsLeftOut, TextDelta, TextReclassified
 from toolsupport.core.types import Capabilities, Capability, ChatMessage, Permit, Request, RequestSpec, Role
 from toolsupport.providers import PROVIDERS
 from toolsupport.thinking_setting import is_denied
@@ -22,7 +22,8 @@ DENIED = Failed("refused", "No.", 400, '{"error":"\\"m\\" does not support think
 @pytest.mark.asyncio
 async def test_a_model_without_thinking_is_not_asked_to_think(recorder) -> None:  # noqa: F811
     made = recorder([[DENIED]], [[Finished("stop")]])
-    assert await ask(SERVER, request_spec(think=True)) == [Finished("stop")], (
+    left_out = SettingsLeftOut(("think",), '"m" does not support thinking')
+    assert await ask(SERVER, request_spec(think=True)) == [left_out, Finished("stop")], (
         "not known before: asked once more without it"
     )
     known = {name: Capability(name, True, "declared", "") for name in ("tools",)}
@@ -35,8 +36,9 @@ async def test_a_model_without_thinking_is_not_asked_to_think(recorder) -> None:
     assert len(probe.requests) == 1
 
 
-# the server's words → whether they refuse to have the model think
+# the server's words → whether they refuse to have the model think, or the setting whatever it is
 WORDS = {
+    "`reasoning_effort` must be one of `none` or `default`": True,
     '"gemma:2b" does not support thinking': True,
     "Unrecognized request argument supplied: reasoning_effort": True,
     "Unsupported parameter: 'reasoning_effort' is not supported with this model.": True,
@@ -54,8 +56,37 @@ WORDS = {
 @every("words", WORDS)
 def test_the_words_of_a_refusal(words: str) -> None:
     event = Failed("refused", "No.", 400, json.dumps({"error": {"message": words}}))
-    assert is_denied(event, Request("m", (), think=True)) is WORDS[words]
-    assert not is_denied(event, Request("m", (), think=False))
+    for think in (True, False, "high"):
+        assert is_denied(event, Request("m", (), think=think)) is WORDS[words]
+    assert not is_denied(event, Request("m", ()))
+    assert not is_denied(event, Request("m", (), think=True, permit=Permit.PROBE))
+
+
+# the server's words → what they refuse: thinking off, thinking on, a level
+VALUES: dict[str, set[bool | str]] = {
+    "Reasoning is mandatory for this endpoint and cannot be disabled.": {False},
+    "Thinking can't be disabled for this model.": {False},
+    "Budget 0 is invalid. This model only works in thinking mode.": {False},
+    "<400> InternalError.Algo.InvalidParameter: The value of the enable_thinking parameter is restricted to True.": {
+        False
+    },
+    "Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: 'low', "
+    "'medium', and 'high'.": {False},
+    "Unsupported value: 'reasoning_effort' does not support 'medium' with this model. Supported values are: 'high'.": {
+        True
+    },
+    "`reasoning_effort` must be one of `low`, `medium`, or `high`": {True, False},
+    "Function tools with reasoning_effort are not supported for gpt-5.6-terra in /v1/chat/completions. To use function "
+    "tools, use /v1/responses or set reasoning_effort to 'none'.": set(),
+    "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2": set(),
+}
+
+
+@every("words", VALUES)
+def test_the_words_of_a_refusal_of_one_value(words: str) -> None:
+    event = Failed("refused", "No.", 400, json.dumps({"error": {"message": words}}))
+    refused = {think for think in (True, False, "high", None) if is_denied(event, Request("m", (), think=think))}
+    assert refused == VALUES[words]
 
 
 SCHEMA = {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}

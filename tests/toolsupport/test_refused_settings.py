@@ -138,9 +138,11 @@ async def test_an_event_before_the_reply_names_what_was_chosen(recorder) -> None
 # (what is asked, the error) → what the event names
 NAMED: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "thinking": ({"think": True}, "m does not support thinking", ("think",)),
+    "thinking off": ({"think": False}, "Reasoning is mandatory and cannot be disabled", ("think_off",)),
     "thinking beside tools": ({"think": True}, "tools with reasoning_effort are not supported", ("reasoning_effort",)),
     "thinking by default": ({}, "tools with reasoning_effort are not supported", ()),
     "no thinking": ({"think": False}, "tools with reasoning_effort are not supported", ()),
+    "no thinking beside tools": ({"think": False}, "tools use /v1/responses or set reasoning_effort to 'none'.", ()),
     "a temperature by default": ({}, HEAT, ()),
 }
 

@@ -236,7 +236,7 @@ FAILURES = {
     "too_large": "a line or an answer was larger than the limit",
     "unauthorized": "the server requires another key (401, 403)",
     "model_missing": "the server does not have the model (404)",
-    "busy": "the server is busy (408, 429, 503)",
+    "busy": "the server is busy (408, 429, 503, 529)",
     "refused": "the server refused the request (other 4xx)",
     "server": "the server failed (5xx, or an error inside the stream)",
     "unreadable_call": "the model wrote several calls that its server could not read",

@@ -92,7 +92,7 @@ CAUSES: tuple[tuple[type[BaseException], FailureCause], ...] = (
 # Exceptions that may end a request: every one of these is mapped, none leaves this package.
 FAULTS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, aiohttp.ClientError, OSError, TimeoutError)
 
-BUSY = frozenset({408, 429, 503})
+BUSY = frozenset({408, 429, 503, 529})  # 529 is Anthropic's: overloaded_error
 DISCONNECTED = "disconnected without sending"  # h11's words for a server that closed before it answered
 
 

@@ -4,13 +4,18 @@ A call begins with its name, its arguments follow as pieces of JSON text under t
 and the name may stand in every piece (llama-cpp-python), be empty or null in later ones, come without an index, or all
 under index 0. Some send one object instead of a list; proxies of Anthropic's protocol, such as LiteLLM's, put an empty
 object before the arguments. So a piece that has a name begins a new call only where it cannot belong to the one before:
-another name, or arguments that are whole already. Only the end of the reply ends a call.
+another name, or arguments that are whole already. Xinference gives all calls of a reply one id, so an equal id decides
+nothing else. Some servers send the arguments again: whole at the end, or all so far in each piece. Only the end of the
+reply ends a call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -21,6 +26,13 @@ from toolsupport.core.types import JSON, ToolCall, is_json_object
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
 NO_OBJECT = "The arguments must be one JSON object. Call again with valid JSON."
+FROM_TEXT = "read the arguments from a text"
+SENT_AGAIN = "read arguments once that were sent again"
+NOTHING = "null"
+BLANK = re.compile(r"\s*")
+# The first character of arguments → the last one. Few pieces end so: only these are worth reading the whole.
+ENDINGS = {"{": "}", '"': '"', "n": "l"}
+ENDS = tuple(ENDINGS.values())
 
 
 @dataclass(slots=True)
@@ -33,6 +45,8 @@ class _OpenAIDraft:
     stated: int = 0
     begun: bool = False
     signature: str = ""
+    size: int = 0
+    held: bool = False
 
     @property
     def text(self) -> str:
@@ -40,33 +54,64 @@ class _OpenAIDraft:
 
     @property
     def whole(self) -> bool:
-        return bool(self.pieces) and self.pieces[-1].rstrip().endswith("}") and _object(self.text) is not None
+        if not self.pieces or not self.pieces[-1].rstrip().endswith(ENDS):
+            return False
+        text = self.text.strip()
+        closing = ENDINGS.get(text[:1])
+        return closing is not None and text.endswith(closing) and _arguments(text)[0] is not None
 
     def pending_events(self) -> list[Event]:
         """The pieces not emitted yet; they wait for the name, and an empty object for what may replace it.
 
+        Those that may repeat earlier ones wait for the end: what was passed on cannot be undone.
+
         The place where a call begins decides whether it was meant, so that is emitted at once.
         """
-        if not self.placeholder:
-            return self.last_events()
-        begins, self.begun = bool(self.name) and not self.begun, True
-        return [CallDelta(self.id, self.name, "")] if begins else []
+        if not self.name:
+            return []
+        if self.placeholder or self.held:
+            begins, self.begun = not self.begun, True
+            return [CallDelta(self.id, self.name, "")] if begins else []
+        fresh, self.stated = self.pieces[self.stated :], len(self.pieces)
+        self.begun = self.begun or bool(fresh)
+        return [CallDelta(self.id, self.name, piece) for piece in fresh]
 
     @property
     def placeholder(self) -> bool:
         return len(self.pieces) == 1 and self.pieces[0].strip() == "{}"
 
     def add(self, arguments: str) -> None:
-        if self.placeholder and arguments.lstrip().startswith("{"):
-            self.pieces.clear()
+        if arguments.lstrip().startswith("{"):
+            if self.placeholder:
+                self.pieces.clear()
+                self.size = 0
+            self.held = self.held or self._may_repeat(arguments)
         self.pieces.append(arguments)
+        self.size += len(arguments)
 
-    def last_events(self) -> list[Event]:
-        """The pieces not emitted yet, of a call with a name."""
-        if not self.name:
-            return []
-        fresh, self.stated = self.pieces[self.stated :], len(self.pieces)
-        return [CallDelta(self.id, self.name, piece) for piece in fresh]
+    def _may_repeat(self, arguments: str) -> bool:
+        so_far = bool(self.pieces) and len(arguments) >= self.size and arguments.startswith(self.text)
+        return so_far or self.whole
+
+    def read(self) -> _ReadArguments:
+        arguments, repairs = _arguments(self.text)
+        if arguments is None and (again := _sent_again(self.pieces)):
+            return _ReadArguments(again, _arguments(again)[0], (SENT_AGAIN,))
+        return _ReadArguments(self.text, arguments, repairs)
+
+    def last_events(self, text: str) -> list[Event]:
+        """The part of the text of a call with a name that was not emitted yet."""
+        rest = text[sum(map(len, self.pieces[: self.stated])) :]
+        return [CallDelta(self.id, self.name, rest)] if self.name and rest else []
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadArguments:
+    """The text of a call that counts, and the object in it, None if it holds none."""
+
+    text: str
+    arguments: JSON | None
+    repairs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +146,9 @@ class PiecedCalls:
     def flush(self, finish: str) -> list[Event]:
         """Return every call, after the reply ended for the reason `finish`."""
         drafts, self._drafts = self._drafts, []
-        pending = [event for draft in drafts for event in draft.last_events()]
-        return pending + [_event(draft, cut=ended_early(finish) and draft is drafts[-1]) for draft in drafts]
+        texts = [(draft, draft.read()) for draft in drafts]
+        pending = [event for draft, read in texts for event in draft.last_events(read.text)]
+        return pending + [_event(draft, read, cut=ended_early(finish) and draft is drafts[-1]) for draft, read in texts]
 
     def _take(self, piece: _CallPiece) -> list[Event]:
         draft = self._belongs_to(piece)
@@ -119,9 +165,9 @@ class PiecedCalls:
     def _belongs_to(self, piece: _CallPiece) -> _OpenAIDraft | None:
         """Return the call that this piece continues; None if it begins one."""
         near = [draft for draft in self._drafts if piece.index is None or draft.index in (None, piece.index)]
-        same = next((draft for draft in near if piece.id and draft.given_id == piece.id), None)
+        same = next((draft for draft in reversed(near) if piece.id and draft.given_id == piece.id), None)
         if same is not None or not near:
-            return same
+            return None if same is None or _is_another(piece, same) else same
         return None if _begins(piece, near[-1]) else near[-1]
 
     def _new_id(self, given: str) -> str:
@@ -140,6 +186,22 @@ def _begins(piece: _CallPiece, newest: _OpenAIDraft) -> bool:
     if newest.name not in ("", piece.name) or (other_id and piece.index is None):
         return True
     return (other_id or bool(piece.arguments)) and newest.whole
+
+
+def _is_another(piece: _CallPiece, draft: _OpenAIDraft) -> bool:
+    """Return whether a piece with the id of this call begins another one: of another tool, or after its end.
+
+    The arguments of a call that is whole, or their beginning, are no other call: some servers send them again.
+    """
+    if piece.name and draft.name not in ("", piece.name):
+        return True
+    given = piece.arguments.strip()
+    if not (piece.name and given.startswith("{") and draft.pieces and draft.pieces[-1].rstrip().endswith("}")):
+        return False
+    read = draft.read()
+    if draft.placeholder or read.arguments is None or read.text.strip().startswith(given):
+        return False
+    return not _are_equal(_value(given), read.arguments)
 
 
 def _piece(element: Any) -> _CallPiece:
@@ -161,25 +223,64 @@ def _signature(extra: Any) -> str:
     return _text(of_google.get("thought_signature")) if isinstance(of_google, Mapping) else ""
 
 
-def _event(draft: _OpenAIDraft, *, cut: bool) -> Event:
+def _event(draft: _OpenAIDraft, read: _ReadArguments, *, cut: bool) -> Event:
     """Return the call. If the reply was `cut`, the last call may have no arguments yet."""
-    raw = draft.text
-    arguments = _object(raw) if raw.strip() else None if cut else {}
+    raw, arguments = read.text, read.arguments
+    if cut and raw.strip() in ("", NOTHING):
+        arguments = None
     if cut and arguments is None:
         return CallRejected(draft.name, CUT, raw, draft.id, fault="cut")
     if not draft.name:
         return CallRejected("", NAMELESS, raw, draft.id)
     if arguments is None:
         return CallRejected(draft.name, NO_OBJECT, raw, draft.id)
-    return CallReady(ToolCall(draft.id, draft.name, arguments, signature=draft.signature), raw)
+    return CallReady(ToolCall(draft.id, draft.name, arguments, read.repairs, draft.signature), raw)
 
 
-def _object(text: str) -> JSON | None:
+def _arguments(text: str) -> tuple[JSON | None, tuple[str, ...]]:
+    """Return the object that a text of arguments holds, None if it holds none, with the repairs.
+
+    Groq writes null for no arguments; the parsers of some servers write the object as JSON twice.
+    """
+    if text.strip() in ("", NOTHING):
+        return {}, ()
+    value = _value(text)
+    if is_json_object(value):
+        return value, ()
+    inside = _value(value) if isinstance(value, str) else None
+    return (inside, (FROM_TEXT,)) if is_json_object(inside) else (None, ())
+
+
+def _sent_again(pieces: Sequence[str]) -> str:
+    """Return the arguments that pieces hold more than once, "" if they do not.
+
+    Either each piece has all arguments so far, or one object follows another with the same content.
+    """
+    written = [piece for piece in pieces if piece.strip()]
+    growing = all(later.startswith(earlier) for earlier, later in pairwise(written))
+    if growing and is_json_object(_value(written[-1])):
+        return written[-1]
+    text, ends, decoder = "".join(pieces).rstrip(), [0], json.JSONDecoder()
     try:
-        value = orjson.loads(text)
+        while ends[-1] < len(text):
+            behind = decoder.raw_decode(text, ends[-1])[1]
+            ends.append(BLANK.match(text, behind).end())  # type: ignore[union-attr]  # matches everywhere
+    except (ValueError, RecursionError):
+        return ""
+    first, *others = [_value(text[begin:end]) for begin, end in pairwise(ends)]
+    return text[: ends[1]] if is_json_object(first) and all(_are_equal(first, other) for other in others) else ""
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    """Return whether two values are the same JSON: Python takes true for 1."""
+    return orjson.dumps(one, option=orjson.OPT_SORT_KEYS) == orjson.dumps(other, option=orjson.OPT_SORT_KEYS)
+
+
+def _value(text: str) -> Any:
+    try:
+        return orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
-    return value if is_json_object(value) else None
 
 
 def _text(value: Any) -> str:

@@ -3,8 +3,9 @@
 Bytes → events. The reply is a stream of server-sent events, one JSON object after each `data:`; a comment is a
 keep-alive of the server, and no event. A server that does not stream, asked or not, sends one JSON document: it is
 recognised by its first character and read at its end. `finish_reason` is the end mark, at whatever HTTP status:
-`[DONE]` alone may be missing, and the token counts may come between the two. An error in any envelope ends the reply.
-A last message that repeats all pieces adds nothing; a call in the older `function_call` is one like any other.
+`[DONE]` alone may be missing, and the token counts may come between the two. An error in any envelope ends the reply;
+before any part of an answer it has the status that it names. A last message that repeats all pieces adds nothing; a
+call in the older `function_call` is one like any other.
 After the end or a failure there are no more events, whatever follows. JSON has the same limits as in Ollama's protocol.
 """
 
@@ -34,9 +35,10 @@ from toolsupport.providers.codec import empty, failed_with
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.openai_calls import PiecedCalls
 from toolsupport.providers.openai_request import PLAIN, OpenAIDialect
+from toolsupport.providers.stated_status import status_of
 
 SHOWN_BODY = 65_536
-ERROR_KEYS = ("error", "detail", "message")
+ERROR_KEYS = ("error", "detail", "message", "error_message")
 CUT = "The answer was cut off before the server reported its end."
 NOTHING = "The server ended the answer without sending anything. The conversation may be longer than its context."
 CALL_LOST = "The server says that the model called a tool, but sent no call: it could not read what the model wrote."
@@ -53,6 +55,7 @@ class OpenAICodec:
         self._document: list[bytes] | None = None
         self._document_bytes = 0
         self._begun = self._has_content = self._error_follows = self._over = self._refused = False
+        self._answered = False  # a text, a thought or a call has begun
         self._finish = self._stopped_at = ""
         self._usage: Usage | None = None
         self._streamed: set[str] = set()  # the fields that came in pieces
@@ -144,10 +147,7 @@ class OpenAICodec:
             return
         if not data:
             return
-        try:
-            chunk = orjson.loads(data)
-        except orjson.JSONDecodeError:
-            chunk = None
+        chunk = _json(data)
         if self._error_follows or _is_error(chunk, data):
             self._read_line(data, events)
             return
@@ -197,12 +197,15 @@ class OpenAICodec:
             self._say(_texts(content, TextDelta), events)
         if (calls := written.get("tool_calls")) and "calls" not in known:
             taken.add("calls")
+            self._answered = True
             events += self._calls.feed(calls)
         elif (older := written.get("function_call")) and "older call" not in known and "calls" not in taken:
             taken.add("older call")
+            self._answered = True
             events += self._calls.feed([{"function": older}])
 
     def _say(self, deltas: list[TextDelta | ThinkingDelta], events: list[Event]) -> None:
+        self._answered = self._answered or bool(deltas)
         for event in deltas:
             self._has_content = self._has_content or isinstance(event, ThinkingDelta) or not event.text.isspace()
             events.append(event)
@@ -230,7 +233,10 @@ class OpenAICodec:
     # -- failures --
 
     def _read_line(self, data: bytes, events: list[Event]) -> None:
-        self._fail("server", failed_with(unwrap(data.decode(errors="replace")).message), events, data)
+        """Fail with an error; before any part of an answer it counts like the status that it names."""
+        status = 200 if self._answered else status_of(_json(data))
+        text, self._over = data.decode(errors="replace"), True
+        events.append(Failed("server", failed_with(unwrap(text).message), status, text[:SHOWN_BODY]))
 
     def _too_large(self, events: list[Event]) -> None:
         self._fail(
@@ -249,7 +255,8 @@ def _is_error(chunk: Any, data: bytes) -> bool:
     if chunk.get("error"):
         return True
     if "choices" in chunk and "base_resp" not in chunk:
-        return False
+        # DeepInfra, Venice
+        return not chunk["choices"] and any(isinstance(chunk.get(key), str) for key in ("error_message", "error_type"))
     status = chunk.get("base_resp")  # MiniMax
     named = any(key.startswith("error ") for key in chunk) or (isinstance(status, dict) and status.get("status_code"))
     return bool(named) or any(isinstance(chunk.get(key), str | list) for key in ERROR_KEYS)
@@ -261,6 +268,13 @@ def _is_json(data: bytes) -> bool:
     except orjson.JSONDecodeError:
         return False
     return True
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
 
 
 def _texts(value: Any, kind: type[TextDelta] | type[ThinkingDelta]) -> list[TextDelta | ThinkingDelta]:

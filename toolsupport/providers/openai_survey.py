@@ -34,7 +34,8 @@ SETTINGS = "default_generation_settings"  # /props of llama-server, also before 
 # What llama.cpp reports of a template: the tools of a request, and the calls of its history. Some only have the second.
 TEMPLATE_TAKES = ("supports_tools", "supports_tool_calls")
 ABSENT = (401, 403, 404, 405, 501)  # of a path that a server does not have, or not for this site
-CONTEXTS = ("context_length", "max_model_len", "context_window", "max_context_length")
+# LM Studio reports the context with which a model is loaded beside the longest that it was built for.
+CONTEXTS = ("loaded_context_length", "context_length", "max_model_len", "context_window", "max_context_length")
 
 ModelData = Mapping[str, Any]
 

@@ -7,7 +7,8 @@ per read; the last event is always Finished or Failed. Caller: `exchange`, for c
   after that, `total` over everything; the size of an answer is limited as well. Keep-alive comments count as life.
 - Where a server may hold a whole call back until its last line, the limit of its silence is `first_token` throughout.
 - A request is repeated at most twice, only while nothing of the answer has come, and only where the server could not
-  be reached or asked to come back; one that reports that it still loads its model is asked until `first_token` is over.
+  be reached or asked to come back, by its status or by an error inside a reply with status 200; one that reports that
+  it still loads its model is asked until `first_token` is over.
 It never raises because of a server, interprets no byte itself (that is the codec), and follows no redirect.
 """
 
@@ -163,30 +164,56 @@ async def stream(
     http_client.get_ready(endpoint)  # this is not the server's time
     tools = codec.written_tools(request) if recorder is not None else b""
     sending = _Sending(endpoint, body, _Deadline(endpoint, request), recorder, tools)
-    response = await _open(sending)
-    if isinstance(response, Failed):
-        yield [response]
+    for pause in (*PAUSES, None):
+        failed: _FailedAttempt | None = None
+        async with aclosing(_attempt(sending, row.codec(endpoint.limits.line_bytes))) as parts:
+            async for part in parts:
+                if isinstance(part, list):
+                    yield part
+                else:
+                    failed = part
+        if failed is None:
+            return
+        if not await _waited(failed, pause):
+            yield [failed.failure]
+            return
+
+
+async def _attempt(sending: _Sending, codec: Codec) -> AsyncGenerator[list[Event] | _FailedAttempt, None]:
+    """Yield the batches of one attempt. A failed one, of whose answer nothing has come, is the last part instead."""
+    opened = await _loaded(sending)
+    if isinstance(opened, _FailedAttempt):
+        yield opened
         return
     try:
-        async for events in _read(response, codec, sending):
-            yield events
+        async for events in _read(opened, codec, sending):
+            last = events[-1]
+            if isinstance(last, Failed) and last.status >= 400:
+                yield await _as_answered(last, sending)
+            else:
+                yield events
     finally:
         sending.end()
-        await response.aclose()
+        await opened.aclose()
 
 
-async def _open(sending: _Sending) -> httpx.Response | Failed:
-    """Return an answer with status 200 and an unread body, after as many attempts as are allowed."""
-    for pause in PAUSES:
-        opened = await _loaded(sending)
-        if isinstance(opened, httpx.Response):
-            return opened
-        wait = opened.pause if opened.pause is not None else pause * random.uniform(1.0, 1.5)
-        if not opened.again or wait > LONGEST_PAUSE:
-            return opened.failure
+async def _as_answered(failed: Failed, sending: _Sending) -> _FailedAttempt:
+    """Return the failure that an error inside a reply with status 200 is under the status that it names."""
+    failure = await loop_share.apart(
+        lambda: error_text.answered(sending.endpoint, failed.status, failed.body), len(failed.body) * READINGS
+    )
+    sending.end(failure)
+    return _FailedAttempt(failure, failure.kind == "busy")
+
+
+async def _waited(failed: _FailedAttempt, pause: float | None) -> bool:
+    """Wait before the next attempt; False if none follows. `pause` is None after the last one."""
+    if pause is None or not failed.again:
+        return False
+    wait = failed.pause if failed.pause is not None else pause * random.uniform(1.0, 1.5)
+    if wait <= LONGEST_PAUSE:
         await asyncio.sleep(wait)
-    opened = await _loaded(sending)
-    return opened.failure if isinstance(opened, _FailedAttempt) else opened
+    return wait <= LONGEST_PAUSE
 
 
 async def _loaded(sending: _Sending) -> httpx.Response | _FailedAttempt:

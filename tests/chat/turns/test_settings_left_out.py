@@ -81,6 +81,18 @@ async def test_a_notice_names_it_with_the_error_of_the_server(conversation: Conv
 
 
 @pytest.mark.asyncio
+async def test_a_notice_names_thinking_that_cannot_be_turned_off(conversation: Conversation) -> None:
+    profile = conversation.profile
+    assert profile is not None
+    await in_database(type(profile.server).objects.update)(kind="openrouter")
+    await in_database(type(profile).objects.update)(options={"think": False})
+    words = "Reasoning is mandatory for this endpoint and cannot be disabled."
+    [notice], bodies = await answered(conversation, no(words), fine())
+    assert [body.get("reasoning") for body in bodies] == [{"enabled": False}, None]
+    assert notice.text == f"Not used for gpt-x: thinking off. Its server refuses this (“{words}”)."
+
+
+@pytest.mark.asyncio
 async def test_the_same_setting_is_named_once_whatever_the_error(conversation: Conversation) -> None:
     notices, _ = await answered(conversation, no("temperature 0.4 is not supported. Request 1"), fine())
     refused_settings._refused.clear()

@@ -81,6 +81,11 @@ OTHER_WORDS = [
     (404, "No endpoints found that support the provided 'tool_choice' value.", OTHER),
     (404, 'model "x does not support tools" not found', OTHER),
     (400, "x does not support thinking", OTHER),
+    (400, "Reasoning is mandatory for this endpoint and cannot be disabled.", OTHER),
+    (400, "Budget 0 is invalid. This model only works in thinking mode.", OTHER),
+    (400, "The value of the enable_thinking parameter is restricted to True.", OTHER),
+    (400, "`reasoning_effort` must be one of `low`, `medium`, or `high`", OTHER),
+    (400, "Unsupported value: 'reasoning_effort' does not support 'none' with this model.", OTHER),
     (400, "my-tools does not support chat", OTHER),
 ]
 

@@ -104,6 +104,9 @@ async def test_the_pause_of_a_busy_server_is_passed_on(program: Program, path: s
                 server.answers[:] = [answer(429, b"", f"retry-after: {asked}\r\n")]
                 refused = await post(program, path, **body, model="made/m", stream=stream)
                 assert (refused.status_code, refused.headers.get("Retry-After")) == (503, shown), asked
+        server.answers[:] = [answer(529, b"", "retry-after: 30\r\n")]
+        refused = await post(program, path, **body, model="made/m")
+        assert (refused.status_code, refused.headers.get("Retry-After")) == (503, "30")
         server.answers[:] = [answer(400, b"", "retry-after: 30\r\n")]
         refused = await post(program, path, **body, model="made/m")
         assert (refused.status_code, refused.headers.get("Retry-After")) == (400, None)

@@ -70,6 +70,32 @@ async def test_a_wrong_optional_argument_behind_what_was_sent_ends_the_stream(pr
     assert lines[-2] == "event: error" and "[DONE]" not in "".join(lines)
 
 
+WHOLE = '{"path": "/a folder"}'
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ASKED)
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [WHOLE, WHOLE],
+        [WHOLE, WHOLE.replace(" ", "")],
+        [WHOLE[:12], WHOLE[12:], WHOLE],
+        [WHOLE[:12], WHOLE[:16], WHOLE],
+        [WHOLE[:12], WHOLE[:16], WHOLE, WHOLE],
+    ],
+)
+async def test_arguments_that_a_server_sends_again_are_passed_on_once(
+    program: Program, path: str, pieces: list[str]
+) -> None:
+    async with scripted([b""]) as server:
+        await answering(server, [HEAD, *map(called, pieces), ENDED, *END])
+        answer = await post(program, path, **ASKED[path][0] | {"tool_choice": AUTO[path]}, model="made/m", stream=True)
+        text = b"".join([piece async for piece in answer.streaming_content]).decode()
+    assert len(server.requests) == 1
+    assert not any(word in text for word in ("event: error", "response.failed"))
+
+
 @every(
     ("begun", "sure"),
     [

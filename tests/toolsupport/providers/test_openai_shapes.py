@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import orjson
 
 from tests.tables import every
@@ -19,7 +21,18 @@ from tests.toolsupport.providers.test_openai_codec import (
     said,
     sse,
 )
-from toolsupport.core.events import CallDelta, Event, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.events import CallDelta, CallReady, Event, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.types import JSON, ToolCall
+
+
+def again(id_: str, name: str, raw: str, arguments: JSON, *repairs: str) -> CallReady:
+    return CallReady(ToolCall(id_, name, arguments, repairs), raw)
+
+
+G = '{"b":2}'
+ONCE = again("1", "f", F, {"a": 1}, "read arguments once that were sent again")
+NONE, CALLS = again("1", "f", "null", {}), Finished("tool_calls")
+FROM_TEXT = "read the arguments from a text"
 
 # what it is → its bytes and its events; a Failed is compared by its kind only
 CASES: dict[str, tuple[bytes, list[Event | str]]] = {
@@ -51,6 +64,92 @@ CASES: dict[str, tuple[bytes, list[Event | str]]] = {
             ready("2", "f", F),
             Finished("tool_calls"),
         ],
+    ),
+    "null for no arguments": (
+        sse(asked(piece("null", id="1", name="f"), piece("null", id="2", name="g")), CALLED),
+        [CallDelta("1", "f", "null"), CallDelta("2", "g", "null"), NONE, again("2", "g", "null", {}), CALLS],
+    ),
+    "null in pieces": (
+        sse(asked(piece("nu", id="1", name="f")), asked(piece("ll")), CALLED),
+        [CallDelta("1", "f", "nu"), CallDelta("1", "f", "ll"), NONE, CALLS],
+    ),
+    "null in a reply that was cut": (
+        sse(asked(piece("null", id="1", name="f"), finish="length")),
+        [CallDelta("1", "f", "null"), "rejected f", Finished("length")],
+    ),
+    "arguments as a text of JSON": (
+        sse(asked(piece(json.dumps(F), id="1", name="f")), CALLED),
+        [CallDelta("1", "f", json.dumps(F)), again("1", "f", json.dumps(F), {"a": 1}, FROM_TEXT), CALLS],
+    ),
+    "two calls with a text of JSON, under index 0": (
+        sse(asked(*(piece(json.dumps(F), id=id_, name="f") for id_ in "12")), CALLED),
+        [
+            *(CallDelta(id_, "f", json.dumps(F)) for id_ in "12"),
+            *(again(id_, "f", json.dumps(F), {"a": 1}, FROM_TEXT) for id_ in "12"),
+            CALLS,
+        ],
+    ),
+    "arguments as a text of something else": (
+        sse(asked(piece('"[1]"', id="1", name="f"), piece('"a"', 1, id="2", name="f")), CALLED),
+        [CallDelta("1", "f", '"[1]"'), CallDelta("2", "f", '"a"'), "rejected f", "rejected f", CALLS],
+    ),
+    "a text of JSON in a text of JSON": (
+        sse(asked(piece(json.dumps(json.dumps(F)), id="1", name="f")), CALLED),
+        [CallDelta("1", "f", json.dumps(json.dumps(F))), "rejected f", CALLS],
+    ),
+    "one id for calls of two tools, no index": (
+        sse(asked(piece(F, None, id="1", name="f"), piece(F, None, id="1", name="g")), CALLED),
+        [CallDelta("1", "f", F), CallDelta("1_2", "g", F), ready("1", "f", F), ready("1_2", "g", F), CALLS],
+    ),
+    "one id for two calls of a tool, under index 0": (
+        sse(asked(piece(F, id="1", name="f")), asked(piece(G, id="1", name="f")), CALLED),
+        [CallDelta("1", "f", F), CallDelta("1_2", "f", G), ready("1", "f", F), ready("1_2", "f", G), CALLS],
+    ),
+    "one id for two calls of a tool, in pieces": (
+        sse(*(asked(piece(text, None, id="1", name="f")) for text in ('{"a"', ":1}", '{"b"', ":2}")), CALLED),
+        [
+            *(CallDelta("1", "f", text) for text in ('{"a"', ":1}")),
+            *(CallDelta("1_2", "f", text) for text in ('{"b"', ":2}")),
+            ready("1", "f", F),
+            ready("1_2", "f", G),
+            CALLS,
+        ],
+    ),
+    "one call of an id twice, then another one": (
+        sse(*(asked(piece(text, id="1", name="f")) for text in (F, F, G)), CALLED),
+        [CallDelta("1", "f", F), CallDelta("1_2", "f", G), ONCE, ready("1_2", "f", G), CALLS],
+    ),
+    "the whole arguments again": (
+        sse(*(asked(piece(text, id="1", name="f")) for text in ('{"a"', ":1}", '{"a": 1}')), CALLED),
+        [CallDelta("1", "f", '{"a"'), CallDelta("1", "f", ":1}"), ONCE, CALLS],
+    ),
+    "the arguments again in pieces": (
+        sse(asked(piece(F, id="1", name="f")), *(asked(piece(text)) for text in ('{"a"', ":1}")), CALLED),
+        [CallDelta("1", "f", F), ONCE, CALLS],
+    ),
+    "all arguments so far in each piece": (
+        sse(asked(piece('{"a"', id="1", name="f")), *(asked(piece(text)) for text in ('{"a":', F, F, "\n")), CALLED),
+        [CallDelta("1", "f", '{"a"'), CallDelta("1", "f", ":1}"), ONCE, CALLS],
+    ),
+    "all arguments so far with id and name": (
+        sse(*(asked(piece(text, id="1", name="f")) for text in ("{", '{"a"', F)), CALLED),
+        [CallDelta("1", "f", "{"), CallDelta("1", "f", '"a":1}'), ONCE, CALLS],
+    ),
+    "an object in an object, whose beginning is like that of the other": (
+        sse(asked(piece('{"a":', id="1", name="f")), *(asked(piece(text)) for text in ('{"a":', "1}", "}")), CALLED),
+        [*(CallDelta("1", "f", text) for text in ('{"a":', '{"a":1}}')), ready("1", "f", '{"a":{"a":1}}'), CALLS],
+    ),
+    "two objects that differ": (
+        sse(asked(piece(F, id="1", name="f")), asked(piece(G)), CALLED),
+        [CallDelta("1", "f", F), CallDelta("1", "f", G), "rejected f", CALLS],
+    ),
+    "arguments that only look alike": (
+        sse(asked(piece(F, id="1", name="f")), asked(piece('{"a":true}')), CALLED),
+        [CallDelta("1", "f", F), CallDelta("1", "f", '{"a":true}'), "rejected f", CALLS],
+    ),
+    "a beginning that is written again": (
+        sse(asked(piece("{", id="1", name="f")), asked(piece('{"a":')), asked(piece("1}")), CALLED),
+        [CallDelta("1", "f", "{"), CallDelta("1", "f", '{"a":1}'), "rejected f", CALLS],
     ),
     "pieces that are messages": (
         sse(*({"choices": [{"message": {"content": text}}]} for text in ("Hel", "lo")), STOP),

@@ -271,10 +271,11 @@ async def test_lm_studio_tells_more_elsewhere(survey: Survey) -> None:
             "type": "vlm",
             "state": "loaded",
             "capabilities": ["tool_use"],
-            "max_context_length": 4096,
+            "max_context_length": 131072,
+            "loaded_context_length": 4096,
             "quantization": "4bit",
         },
-        {"id": "b", "type": "llm", "state": "not-loaded", "capabilities": []},
+        {"id": "b", "type": "llm", "state": "not-loaded", "capabilities": [], "max_context_length": 8192},
         {"id": "c", "type": "embeddings"},
     )
     report = await survey("lmstudio", models=listing({"id": "a"}, {"id": "b"}, {"id": "c"}), v0=more)
@@ -284,6 +285,7 @@ async def test_lm_studio_tells_more_elsewhere(survey: Survey) -> None:
     assert (one.capabilities, one.details.unsaid) == (("completion", "tools", "vision"), ("thinking",))
     # Not trained for tools is not the same as unable to use them.
     assert (other.loaded, other.capabilities, other.details.unsaid) == (False, ("completion",), ("tools", "thinking"))
+    assert other.details.context_length == 8192
 
 
 @pytest.mark.asyncio

@@ -203,7 +203,7 @@ async def test_a_word_in_time_begins_the_limit_anew() -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("again", [CLOSE, answer(503, b'{"error":"server busy"}'), answer(429), answer(408)])
+@pytest.mark.parametrize("again", [CLOSE, answer(503, b'{"error":"server busy"}'), *map(answer, (408, 429, 529))])
 async def test_asked_again_while_nothing_has_come(again: tuple) -> None:
     async with scripted(again, again, FINE) as server:
         assert await ask(server.endpoint()) == HI
