@@ -58,7 +58,7 @@ def test_a_call_in_prose_asks_and_a_key_answers(open_browser: Callable[..., Brow
         expect(page.get_by_role("button", name="once")).to_be_focused()
         if key == "d":
             assert faults_at_each_width(page) == []
-        page.keyboard.press(key)
+        press(page, key)
         answered(page)
         expect(page.locator(".call").last).to_have_attribute("data-status", status)
         expect(page.locator("[data-question]")).to_have_count(0)

@@ -77,7 +77,7 @@ def test_a_button_that_is_being_pressed_is_not_replaced(open_browser: Callable[.
 def test_two_quick_prompts_are_both_chosen(page: Page) -> None:
     token = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
     for name in ("quick-one", "quick-two"):
-        written = {"name": name, "description": "", "text": "Be brief.", "basis": "0"}
+        written: dict[str, str | float | bool] = {"name": name, "description": "", "text": "Be brief.", "basis": "0"}
         page.context.request.post("/tools/prompts/write/", form=written, headers={"X-CSRFToken": token})
     page.get_by_role("button", name="Settings of this chat").click()
     boxes = [page.get_by_role("checkbox", name=re.compile(name)) for name in ("quick-one", "quick-two")]

@@ -33,6 +33,7 @@ BLANK = re.compile(r"\s*")
 # The first character of arguments → the last one. Few pieces end so: only these are worth reading the whole.
 ENDINGS = {"{": "}", '"': '"', "n": "l"}
 ENDS = tuple(ENDINGS.values())
+MOST_LOOKS = 200
 
 
 @dataclass(slots=True)
@@ -47,14 +48,15 @@ class _OpenAIDraft:
     signature: str = ""
     size: int = 0
     held: bool = False
+    looks: int = 0
 
     @property
     def text(self) -> str:
         return "".join(self.pieces)
 
-    @property
-    def whole(self) -> bool:
-        if not self.pieces or not self.pieces[-1].rstrip().endswith(ENDS):
+    def is_whole(self) -> bool:
+        """Return whether the pieces so far are arguments. Each look reads all of them, so their number is limited."""
+        if not self.pieces or not self.pieces[-1].rstrip().endswith(ENDS) or not self.may_look():
             return False
         text = self.text.strip()
         closing = ENDINGS.get(text[:1])
@@ -76,6 +78,10 @@ class _OpenAIDraft:
         self.begun = self.begun or bool(fresh)
         return [CallDelta(self.id, self.name, piece) for piece in fresh]
 
+    def may_look(self) -> bool:
+        self.looks += 1
+        return self.looks <= MOST_LOOKS
+
     @property
     def placeholder(self) -> bool:
         return len(self.pieces) == 1 and self.pieces[0].strip() == "{}"
@@ -91,7 +97,7 @@ class _OpenAIDraft:
 
     def _may_repeat(self, arguments: str) -> bool:
         so_far = bool(self.pieces) and len(arguments) >= self.size and arguments.startswith(self.text)
-        return so_far or self.whole
+        return so_far or self.is_whole()
 
     def read(self) -> _ReadArguments:
         arguments, repairs = _arguments(self.text)
@@ -185,7 +191,7 @@ def _begins(piece: _CallPiece, newest: _OpenAIDraft) -> bool:
     other_id = bool(piece.id) and piece.id != newest.given_id
     if newest.name not in ("", piece.name) or (other_id and piece.index is None):
         return True
-    return (other_id or bool(piece.arguments)) and newest.whole
+    return (other_id or bool(piece.arguments)) and newest.is_whole()
 
 
 def _is_another(piece: _CallPiece, draft: _OpenAIDraft) -> bool:
@@ -196,7 +202,8 @@ def _is_another(piece: _CallPiece, draft: _OpenAIDraft) -> bool:
     if piece.name and draft.name not in ("", piece.name):
         return True
     given = piece.arguments.strip()
-    if not (piece.name and given.startswith("{") and draft.pieces and draft.pieces[-1].rstrip().endswith("}")):
+    ended = bool(draft.pieces) and draft.pieces[-1].rstrip().endswith("}")
+    if not (piece.name and given.startswith("{") and ended and draft.may_look()):
         return False
     read = draft.read()
     if draft.placeholder or read.arguments is None or read.text.strip().startswith(given):

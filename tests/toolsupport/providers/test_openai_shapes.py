@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import orjson
+import pytest
 
+from tests.growth import grows_no_faster
 from tests.tables import every
 from tests.toolsupport.providers.openai_reply import decode, request_spec
 from tests.toolsupport.providers.test_openai_codec import (
@@ -23,6 +25,7 @@ from tests.toolsupport.providers.test_openai_codec import (
 )
 from toolsupport.core.events import CallDelta, CallReady, Event, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.types import JSON, ToolCall
+from toolsupport.providers.openai_calls import PiecedCalls
 
 
 def again(id_: str, name: str, raw: str, arguments: JSON, *repairs: str) -> CallReady:
@@ -230,3 +233,21 @@ def test_bytes_become_events(case: str) -> None:
 def test_every_split_gives_the_same_events(case: str) -> None:
     data = CASES[case][0]
     assert decode([data[at : at + 1] for at in range(len(data))]) == decode([data])
+
+
+# The first piece, those that follow, after which the arguments could be whole, and the name in each of them.
+PIECES = {"list": ('{"a":[', "{}", None), "text": ('{"a":"', "{x}", "f"), "named": ('{"a":[', "{}", "f")}
+
+
+@pytest.mark.parametrize("kind", PIECES)
+def test_many_pieces_that_could_end_a_call_cost_no_more_for_each(kind: str) -> None:
+    first, piece, name = PIECES[kind]
+
+    def read(length: int) -> None:
+        calls = PiecedCalls()
+        calls.feed([{"index": 0, "id": "x", "function": {"name": "f", "arguments": first}}])
+        for _ in range(length):
+            calls.feed([{"index": 0, "id": "x", "function": {"name": name, "arguments": piece}}])
+        calls.flush("stop")
+
+    assert grows_no_faster(read, 2_000, 20_000)
