@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import answered, ask, new_chat, photograph
+from tests.e2e.conftest import answered, ask, new_chat, photograph, press
 from tests.e2e.test_access_for_all import overflow, violations
 
 pytestmark = pytest.mark.e2e
@@ -32,7 +32,8 @@ def test_reading_listing_and_adding_a_line_by_keyboard(page: Page) -> None:
     expect(question).to_contain_text("Add to notes.md?")
     expect(question.locator("[data-kind=added]")).to_contain_text("Buy more jasmine")
     photograph(page, "translation-question")
-    question.get_by_role("button", name="once").press("Enter")
+    question.get_by_role("button", name="once").focus()
+    press(page, "Enter")
     answered(page)
     expect(page.locator("details.call").nth(2)).to_have_attribute("data-status", "done")
 
