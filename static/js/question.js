@@ -20,12 +20,10 @@ const write = (edit) => {
 
 // A key that a person was about to type elsewhere, or still holds, answers nothing.
 const GRACE = 500; // ms
-let given;
 const give = (button) => {
   const form = button.closest("[data-question]");
-  clearTimeout(given);
   form.dataset.early = "";
-  given = setTimeout(() => delete form.dataset.early, GRACE);
+  setTimeout(() => delete form.dataset.early, GRACE);
   button.focus({ preventScroll: true });
 };
 const unmeant = (event) => {
