@@ -97,7 +97,7 @@ _refused: dict[tuple[str, str], _Refused] = {}
 async def stream(
     endpoint: Endpoint, request: Request, chosen: Collection[str] = (), recorder: ExchangeRecorder | None = None
 ) -> AsyncGenerator[list[Event], None]:
-    """Yield the batches of providers.stream for the request, or for as much of it as its server takes.
+    """Yield the batches of providers.stream for the request, without what its server refuses.
 
     SettingsLeftOut comes first, in a batch of its own. It names options that were `chosen`, not those set by default.
     """

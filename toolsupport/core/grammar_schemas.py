@@ -22,7 +22,7 @@ DATA = ANNOTATIONS | {"const", "enum"}
 
 
 def for_grammar(tool: ToolSpec) -> ToolSpec:
-    """Return the tool, with rules that no grammar can express described in words; the same tool if it has none."""
+    """Return the tool, in which words describe the rules that no grammar can express; the same tool if it has none."""
     parameters = _schema(tool.parameters, 0)
     return tool if parameters is tool.parameters else replace(tool, parameters=parameters)
 
