@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 from toolsupport import providers, thinking_setting
 from toolsupport.core import output_limits, sanitize
+from toolsupport.core.error_body import unwrap
 from toolsupport.core.events import Event, Failed, SettingsLeftOut
 from toolsupport.core.prompt import refused_history
 from toolsupport.core.server_refusals import OTHER, classify
@@ -60,11 +61,15 @@ REFUSED["reasoning_effort"] = re.compile(
 REFUSED["thoughts"] = re.compile(
     r"\breasoning_content\b.{0,60}\b(?:must be passed back|is missing)|\bmissing .{0,30}\breasoning_content\b"
 )
-REFUSED["signatures"] = re.compile(r"\b(?:missing|invalid|corrupted) (?:an? )?[`'\"]?thought[_ ]?signature\b")
+REFUSED["signatures"] = re.compile(
+    r"\b(?:missing|invalid|corrupted) (?:an? )?[`'\"]?thought[_ ]?signature\b"
+    r"|\bthought[_ ]?signature[`'\"]? (?:is|was) (?:not valid|invalid|missing|corrupted)\b"
+)
 STATUSES = frozenset({400, 422})
 # SGLang and llama-cpp-python answer an exception of a template so.
 OF_TEMPLATES = STATUSES | {500}
 SECONDS, MOST = 3600.0, 500
+LONGEST = 4000  # characters of an error
 # These hold for a request that sends nothing of the kind.
 OF_EACH = frozenset({"reasoning_effort", "thoughts", "signatures"})
 # What people and programs chose, and miss; `max_tokens` is sent under its other name.
@@ -210,5 +215,7 @@ def _message(event: Event) -> str:
 
 
 def _words(event: Failed) -> str:
-    found = classify(event.status, event.body)
-    return found.message.lower().replace("’", "'") if found.label == OTHER else ""
+    """Return what a server wrote; its own words may be behind those of the proxies that it passed."""
+    if classify(event.status, event.body).label != OTHER:
+        return ""
+    return " ".join("; ".join(unwrap(event.body).texts).split())[:LONGEST].lower().replace("’", "'")

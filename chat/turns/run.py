@@ -15,7 +15,7 @@ from chat.tools import tool_search
 from chat.tools.policy import CallOutcome
 from chat.tools.tool import ToolContext
 from chat.transcript.announcements import Announcement, Announcements, Thing
-from chat.transcript.messages import formatted, present
+from chat.transcript.messages import formatted, history, present
 from chat.transcript.messages.raw_exchanges import PreparedExchanges, prepared
 from chat.transcript.questions import questions
 from chat.transcript.turns import found_tools, record
@@ -43,7 +43,7 @@ from chat.turns.model_takeover import ModelTakeover
 from chat.turns.silence_report import SilenceReport
 from chat.turns.tool_executor import Spawn, ToolExecutor
 from chat.turns.turn_trace import TurnTrace
-from toolsupport import loop_share
+from toolsupport import loop_share, signature_memory
 from toolsupport.core import format_choice
 from toolsupport.core.events import (
     CallDelta,
@@ -231,6 +231,7 @@ class TurnRun:
 
     async def _call_ready(self, event: CallReady | CallFound) -> None:
         in_prose = isinstance(event, CallFound)
+        signature_memory.keep(history.place_of(self.claimed.turn, event.call), event.call)
         served = self.executor.serve(event.call)
         format_ = event.format if isinstance(event, CallFound) else self.recovery.written_in(self.prepared)
         level = self.executor.level_of(served)

@@ -58,6 +58,9 @@ WORDS = {
     "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, "
     "and missing thought_signature may lead to degraded model performance.": "signatures",
     "Corrupted thought signature.": "signatures",
+    "Unable to submit request because Thought signature is not valid": "signatures",
+    # The words of the server may be behind many of a proxy.
+    f"{'Read our manual. ' * 60}Function call is missing a thought_signature in functionCall parts.": "signatures",
     "Invalid `thought_signature` in the request.": "signatures",
     "Unable to submit request because function call `x` in the 2. content block is missing a `thought_signature`.": (
         "signatures"

@@ -66,18 +66,35 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Signature:
+    """What a model wrote about the thoughts before a call, for itself: only `model`, at its server, can read it again.
+
+    `text` is Google's signature of one call. `blocks` are OpenRouter's `reasoning_details`, on the first call.
+    """
+
+    model: str
+    text: str = ""
+    blocks: tuple[JSON, ...] = ()
+
+    def with_ids(self, ids: Mapping[str, str]) -> Signature:
+        """Return it with other ids of calls in its blocks; `ids` maps the old ones to the new ones."""
+        own = [ids.get(block["id"]) if isinstance(block.get("id"), str) else None for block in self.blocks]
+        named = (block | {"id": new} if new else block for block, new in zip(self.blocks, own, strict=True))
+        return replace(self, blocks=tuple(named)) if any(own) else self
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call that a model requested; `repairs` describes the repairs that were needed to parse it.
 
-    `signature` is what Google's models write of the thoughts before a call, to read it again in the same turn. It is
-    in memory only: they need no real one for earlier turns.
+    `signature` is in memory only: no model needs a real one for earlier turns.
     """
 
     id: str
     name: str
     arguments: JSON
     repairs: tuple[str, ...] = ()
-    signature: str = ""
+    signature: Signature | None = None
 
     @property
     def size(self) -> int:

@@ -12,6 +12,7 @@ from enum import Enum
 
 import orjson
 
+from toolsupport import signature_memory
 from toolsupport.core.events import (
     CallDelta,
     CallReady,
@@ -170,6 +171,7 @@ class BlockStream:
             self.failed = Failed("garbled", NOT_AS_STREAMED)
             return []
         self._open.whole = True
+        signature_memory.keep(self._open.id, event.call)
         rest = whole[len(sent) :] if whole.startswith(sent) else ""
         return [*begins, *([self._add(rest)] if rest else []), *self._close()]
 

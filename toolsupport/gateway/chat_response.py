@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from toolsupport import signature_memory
 from toolsupport.core.events import (
     STOPPED,
     CallDelta,
@@ -26,6 +27,7 @@ from toolsupport.core.events import (
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import JSON
 from toolsupport.gateway import chat_shapes, error_replies
+from toolsupport.gateway.conversation import own_part
 from toolsupport.gateway.request_summary import RequestSummary
 
 NOT_AS_STREAMED = (
@@ -181,6 +183,7 @@ class ChunkEncoder:
     def _ready(self, event: CallReady) -> list[JSON]:
         """Return the rest of the call; the sent part can only be continued."""
         call, whole = self._call(event.call.id, event.call.name), orjson.dumps(event.call.arguments).decode()
+        signature_memory.keep(own_part(call.id), event.call)
         if not call.sent or whole.startswith(call.sent):
             rest = whole[len(call.sent) :]
             return [self._arguments(call, rest)] if rest else []
@@ -242,5 +245,6 @@ def whole(model: str, events: Iterable[Event], tally: RequestSummary) -> JSON:
 
 def _whole_call(event: CallReady) -> JSON:
     arguments = orjson.dumps(event.call.arguments).decode()
-    function = chat_shapes.FUNCTION(name=event.call.name, arguments=arguments)
-    return chat_shapes.CALL(id=new_id("call_"), function=function)
+    function, own = chat_shapes.FUNCTION(name=event.call.name, arguments=arguments), new_id("call_")
+    signature_memory.keep(own_part(own), event.call)
+    return chat_shapes.CALL(id=own, function=function)

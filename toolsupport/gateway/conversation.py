@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import orjson
 
+from toolsupport import signature_memory
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall
 from toolsupport.gateway.request_errors import InvalidField
 
@@ -38,7 +39,7 @@ def _assistant(given: JSON, place: str) -> ChatMessage:
         Role.ASSISTANT,
         _content(given, place)[0] or given.get("refusal") or "",
         thinking=given.get("reasoning_content") or "",
-        calls=tuple(_call(call) for call in given.get("tool_calls") or []),
+        calls=signed(_call(call) for call in given.get("tool_calls") or []),
     )
 
 
@@ -53,6 +54,16 @@ def _result(given: JSON, place: str) -> ChatMessage:
 READERS: Mapping[str, Callable[[JSON, str], ChatMessage]] = MappingProxyType(
     {"system": _system, "developer": _system, "user": _user, "assistant": _assistant, "tool": _result}
 )
+
+
+def signed(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    """Return the calls of a message with the signatures that their model wrote, where this process passed them on."""
+    return signature_memory.signed(tuple(calls), lambda call: own_part(call.id))
+
+
+def own_part(call_id: str) -> str:
+    """Return the part of a call's id that is unique here; what stands before it depends on the API."""
+    return call_id.rpartition("_")[2]
 
 
 def _call(given: JSON) -> ToolCall:

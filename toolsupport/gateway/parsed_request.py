@@ -13,6 +13,7 @@ import orjson
 from toolsupport.core import call_validation, strict_json
 from toolsupport.core.schema_spelling import all_in_json_schema
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolSpec
+from toolsupport.gateway.conversation import signed
 from toolsupport.gateway.request_errors import InvalidField
 
 # Sets of tools that are kept, and the bytes of one: Claude Code sends some 60 kB.
@@ -134,5 +135,5 @@ def _joined(parts: Sequence[ChatMessage]) -> ChatMessage:
         parts[0],
         content="\n\n".join(part.content for part in parts if part.content),
         thinking="\n\n".join(part.thinking for part in parts if part.thinking),
-        calls=tuple(call for part in parts for call in part.calls),
+        calls=signed(call for part in parts for call in part.calls),
     )

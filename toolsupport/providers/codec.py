@@ -10,7 +10,9 @@ from toolsupport.core.types import Request
 
 
 class Codec(Protocol):
-    """One object per reply. The events never depend on how the bytes were cut."""
+    """One object per reply, of the model `model`. The events never depend on how the bytes were cut."""
+
+    model: str
 
     @property
     def switches_thinking(self) -> bool:

@@ -43,6 +43,7 @@ class OllamaCodec:
     takes_format_beside_tools = False
 
     def __init__(self, line_bytes: int) -> None:
+        self.model = ""
         self._lines = LineSplitter(line_bytes)
         self._limit = line_bytes
         self._calls = NativeCalls()

@@ -22,7 +22,7 @@ import orjson
 
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, ended_early
 from toolsupport.core.formats.cut_replies import CUT
-from toolsupport.core.types import JSON, ToolCall, is_json_object
+from toolsupport.core.types import JSON, Signature, ToolCall, is_json_object
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
 NO_OBJECT = "The arguments must be one JSON object. Call again with valid JSON."
@@ -149,12 +149,17 @@ class PiecedCalls:
             events += self._take(_piece(element))
         return events
 
-    def flush(self, finish: str) -> list[Event]:
-        """Return every call, after the reply ended for the reason `finish`."""
+    def flush(self, finish: str, model: str = "", blocks: Sequence[JSON] = ()) -> list[Event]:
+        """Return every call, after the reply of `model` ended for the reason `finish`, the first one with `blocks`."""
         drafts, self._drafts = self._drafts, []
         texts = [(draft, draft.read()) for draft in drafts]
-        pending = [event for draft, read in texts for event in draft.last_events(read.text)]
-        return pending + [_event(draft, read, cut=ended_early(finish) and draft is drafts[-1]) for draft, read in texts]
+        signed = bool(blocks) or any(draft.signature for draft in drafts)
+        events = [event for draft, read in texts for event in draft.last_events(read.text)]
+        for draft, read in texts:
+            own = Signature(model, draft.signature, tuple(blocks) if draft is drafts[0] else ())
+            cut = ended_early(finish) and draft is drafts[-1]
+            events.append(_event(draft, read, own if signed else None, cut=cut))
+        return events
 
     def _take(self, piece: _CallPiece) -> list[Event]:
         draft = self._belongs_to(piece)
@@ -230,7 +235,7 @@ def _signature(extra: Any) -> str:
     return _text(of_google.get("thought_signature")) if isinstance(of_google, Mapping) else ""
 
 
-def _event(draft: _OpenAIDraft, read: _ReadArguments, *, cut: bool) -> Event:
+def _event(draft: _OpenAIDraft, read: _ReadArguments, signature: Signature | None, *, cut: bool) -> Event:
     """Return the call. If the reply was `cut`, the last call may have no arguments yet."""
     raw, arguments = read.text, read.arguments
     if cut and raw.strip() in ("", NOTHING):
@@ -241,7 +246,7 @@ def _event(draft: _OpenAIDraft, read: _ReadArguments, *, cut: bool) -> Event:
         return CallRejected("", NAMELESS, raw, draft.id)
     if arguments is None:
         return CallRejected(draft.name, NO_OBJECT, raw, draft.id)
-    return CallReady(ToolCall(draft.id, draft.name, arguments, read.repairs, draft.signature), raw)
+    return CallReady(ToolCall(draft.id, draft.name, arguments, read.repairs, signature), raw)
 
 
 def _arguments(text: str) -> tuple[JSON | None, tuple[str, ...]]:

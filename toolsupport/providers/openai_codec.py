@@ -35,6 +35,7 @@ from toolsupport.providers.codec import empty, failed_with
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.openai_calls import PiecedCalls
 from toolsupport.providers.openai_request import PLAIN, OpenAIDialect
+from toolsupport.providers.reasoning_blocks import ReasoningBlocks
 from toolsupport.providers.stated_status import status_of
 
 SHOWN_BODY = 65_536
@@ -51,7 +52,8 @@ class OpenAICodec:
         self._lines = LineSplitter(line_bytes)
         self._limit = line_bytes
         self._dialect = dialect
-        self._calls = PiecedCalls()
+        self._calls, self._blocks = PiecedCalls(), ReasoningBlocks()
+        self.model = ""
         self._document: list[bytes] | None = None
         self._document_bytes = 0
         self._begun = self._has_content = self._error_follows = self._over = self._refused = False
@@ -189,6 +191,9 @@ class OpenAICodec:
         if thinking and "thinking" not in known:
             taken.add("thinking")
             self._say(_texts(thinking, ThinkingDelta), events)
+        if (blocks := written.get("reasoning_details")) and "blocks" not in known:
+            taken.add("blocks")
+            self._blocks.feed(blocks)
         # OpenAI writes a refusal in the place of the content.
         self._refused = self._refused or bool(refusal)
         content = written.get("content") or (refusal if isinstance(refusal, str) else "")
@@ -217,7 +222,7 @@ class OpenAICodec:
             return
         if self._refused:
             self._finish = REFUSED
-        calls = self._calls.flush(self._finish)
+        calls = self._calls.flush(self._finish, self.model, self._blocks.joined())
         events += calls
         if self._usage is not None:
             events.append(self._usage)

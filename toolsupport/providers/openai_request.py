@@ -16,7 +16,8 @@ from toolsupport.core.constrained import closed
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.grammar_schemas import for_grammar
 from toolsupport.core.identity_cache import IdentityCache
-from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, ChatMessage, Request, Role, Signature, ToolCall, ToolSpec
+from toolsupport.providers.reasoning_blocks import ENCRYPTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class OpenAIDialect:
     `strict`: it can force arguments to fit the schema of a tool. `own_temperature` matches models that reject a
     temperature. `schema` is a key of SCHEMAS, "" if the reply cannot be constrained to one. `format_beside_tools`: a
     `response_format` beside tools limits the words of the reply only, never its calls. `signed` matches models that
-    refuse a history whose calls have no signature. `grammar`: it turns the schemas of tools into a grammar, and refuses
-    a request if it cannot.
+    refuse a history whose calls have no signature; with `blocks`, signatures are in `reasoning_details`. `grammar`: it
+    turns the schemas of tools into a grammar, and refuses a request if it cannot.
     """
 
     think: str = ""
@@ -50,6 +51,7 @@ class OpenAIDialect:
     schema: str = "open"
     format_beside_tools: bool = False
     signed: str = ""
+    blocks: bool = False
     grammar: bool = False
 
 
@@ -105,14 +107,39 @@ def _messages(request: Request, dialect: OpenAIDialect) -> list[JSON]:
     if "thoughts" in request.left_out:
         dialect = replace(dialect, thoughts="reasoning_content", needs_thoughts=True)
     written = [WRITERS[message.role](message, dialect) for message in request.messages]
-    if "signatures" in request.left_out or (dialect.signed and re.match(dialect.signed, request.model)):
-        for message, sent in zip(request.messages, written, strict=True):
-            for call, element in zip(message.calls, sent.get("tool_calls", ()), strict=True):
-                own = "" if "signatures" in request.left_out else call.signature
-                # Google's models look for a signature on the first call only.
-                if signature := own or (UNSIGNED if call is message.calls[0] else ""):
-                    element["extra_content"] = {"google": {"thought_signature": signature}}
+    demanded = "signatures" in request.left_out or bool(dialect.signed and re.match(dialect.signed, request.model))
+    for message, sent in zip(request.messages, written, strict=True):
+        if not message.calls:
+            continue
+        signatures = [_own_signature(call, request) for call in message.calls]
+        blocks = signatures[0].blocks
+        if demanded and dialect.blocks and not any(block["type"] == ENCRYPTED for block in blocks):
+            blocks = (*blocks, *_placeholders(message, len(blocks)))
+        elif demanded and not dialect.blocks:
+            _sign(sent["tool_calls"], signatures)
+        if blocks:
+            sent["reasoning_details"] = blocks
+            sent.pop(dialect.thoughts, None)  # one of the two is read
     return written
+
+
+def _own_signature(call: ToolCall, request: Request) -> Signature:
+    """Return the signature of a call that the asked model wrote, an empty one for any other."""
+    own = call.signature
+    readable = own is not None and own.model == request.model and "signatures" not in request.left_out
+    return own if own is not None and readable else Signature(request.model)
+
+
+def _placeholders(message: ChatMessage, first: int) -> list[JSON]:
+    block = {"type": ENCRYPTED, "format": "google-gemini-v1", "data": UNSIGNED}
+    return [block | {"id": call.id, "index": first + number} for number, call in enumerate(message.calls)]
+
+
+def _sign(calls: list[JSON], signatures: list[Signature]) -> None:
+    """Add Google's signatures to written calls. Its models look for one on the first call only."""
+    for call, signature in zip(calls, signatures, strict=True):
+        if text := signature.text or (UNSIGNED if call is calls[0] else ""):
+            call["extra_content"] = {"google": {"thought_signature": text}}
 
 
 def written_tools(tools: tuple[ToolSpec, ...], dialect: OpenAIDialect) -> bytes:

@@ -69,6 +69,7 @@ OPENAI = Provider(
 LOCAL = OpenAIDialect(think="template", thoughts="reasoning_content", renamed={"top_k": "top_k"})
 SERVED = replace(LOCAL, tool_choice=True)
 HOSTED = sentence("check_hosted")
+GEMINI_3 = r"gemini-(?:[3-9]|\d\d|[a-z-]*latest)"  # and later ones: they refuse calls without a signature
 
 PROVIDERS = {
     provider.kind: provider
@@ -164,7 +165,15 @@ PROVIDERS = {
             keywords=frozenset(),
             codec=partial(
                 OpenAICodec,
-                dialect=OpenAIDialect("reasoning", "reasoning", tool_choice=True, parallel=True, schema="closed"),
+                dialect=OpenAIDialect(
+                    think="reasoning",
+                    thoughts="reasoning",
+                    tool_choice=True,
+                    parallel=True,
+                    schema="closed",
+                    signed=f"google/{GEMINI_3}",
+                    blocks=True,
+                ),
             ),
             thinks_first=True,
         ),
@@ -220,9 +229,7 @@ PROVIDERS = {
             keywords=frozenset(),
             codec=partial(
                 OpenAICodec,
-                dialect=OpenAIDialect(
-                    think="effort", tool_choice=True, signed=r"(?:models/)?gemini-(?:[3-9]|\d\d|[a-z-]*latest)"
-                ),
+                dialect=OpenAIDialect(think="effort", tool_choice=True, signed=f"(?:models/)?{GEMINI_3}"),
             ),
             thinks_first=True,
         ),

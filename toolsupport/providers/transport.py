@@ -166,7 +166,9 @@ async def stream(
     sending = _Sending(endpoint, body, _Deadline(endpoint, request), recorder, tools)
     for pause in (*PAUSES, None):
         failed: _FailedAttempt | None = None
-        async with aclosing(_attempt(sending, row.codec(endpoint.limits.line_bytes))) as parts:
+        reply = row.codec(endpoint.limits.line_bytes)
+        reply.model = request.model
+        async with aclosing(_attempt(sending, reply)) as parts:
             async for part in parts:
                 if isinstance(part, list):
                     yield part

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from chat.models import AUTOMATIC, Conversation, ToolRun
@@ -14,6 +15,7 @@ from chat.transcript import sql
 from chat.transcript.messages import attachments
 from chat.transcript.messages.present import branch
 from chat.transcript.sql import MessageRow
+from toolsupport import signature_memory
 from toolsupport.core import outside_content, types
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.types import Role, ToolCall
@@ -108,11 +110,18 @@ def _entries(row: MessageRow, runs: list[ToolRun], turn_id: int | None) -> list[
     # Calls of a program are left out: the model gets only the program's result.
     runs = [run for run in runs if run.program_id is None and run.format != AUTOMATIC and _counts(run, turn_id)]
     calls = tuple(call_of(run) for run in runs)
+    if turn_id is not None and runs and runs[0].turn_id == turn_id:
+        calls = signature_memory.signed(calls, partial(place_of, turn_id))
     content = _without_calls(row.content, runs)
     if not (content or calls):
         return []
     results = [_result(run) for run in runs if not _waits(run, turn_id)]
     return [types.ChatMessage(Role.ASSISTANT, content, row.thinking, calls), *results]
+
+
+def place_of(turn_id: int, call: ToolCall) -> str:
+    """Return under which key the signature of a call is remembered while its turn lasts."""
+    return f"turn {turn_id} {call.id}"
 
 
 def _counts(run: ToolRun, turn_id: int | None) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.tables import every
 from toolsupport.core.errors import ToolsupportError
-from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, ChatMessage, Request, Role, Signature, ToolCall, ToolSpec
 from toolsupport.providers import PROVIDERS, codec
 
 TOOL = ToolSpec("f", "Does f.")
@@ -230,7 +230,43 @@ def test_calls_that_gemini_did_not_sign_are_marked(model: str) -> None:
     mark = {"google": {"thought_signature": "skip_thought_signature_validator"}}
     assert first.get("extra_content") == (mark if SIGNED[model] else None) and "extra_content" not in second
     assert "extra_content" not in str(body(Request(model, history))), "only there"
-    signed = (replace(calls[0], signature="c2ln"), replace(calls[1], signature="c2ln"))
+    signed = tuple(replace(call, signature=Signature(model, "c2ln")) for call in calls)
     sent = body(Request(model, (history[0], replace(history[1], calls=signed))), "gemini")["messages"][1]["tool_calls"]
     own = {"google": {"thought_signature": "c2ln"}} if SIGNED[model] else None
     assert [call.get("extra_content") for call in sent] == [own, own]
+    foreign = tuple(replace(call, signature=Signature("another", "c2ln")) for call in calls)
+    sent = body(Request(model, (history[0], replace(history[1], calls=foreign))), "gemini")["messages"][1]["tool_calls"]
+    assert [call.get("extra_content") for call in sent] == [mark if SIGNED[model] else None, None]
+
+
+# model of OpenRouter → whether calls without encrypted reasoning get placeholders
+ROUTED = {
+    "google/gemini-3-pro-preview": True,
+    "google/gemini-3.1-flash": True,
+    "google/gemini-2.5-flash": False,
+    "anthropic/claude-sonnet-4.6": False,
+}
+THOUGHT = {"type": "reasoning.text", "text": "Hm.", "index": 0}
+SEALED = {"type": "reasoning.encrypted", "data": "x", "id": "1", "index": 1}
+
+
+@every("model", ROUTED)
+def test_blocks_of_reasoning_go_back_to_their_model(model: str) -> None:
+    def sent(blocks: tuple[JSON, ...], writer: str = model) -> JSON:
+        call = ToolCall("1", "f", {}, signature=Signature(writer, blocks=blocks))
+        history = (ChatMessage(Role.USER, "Hi"), ChatMessage(Role.ASSISTANT, "", "Hm.", (call, ToolCall("2", "f", {}))))
+        found: JSON = body(Request(model, history), "openrouter")["messages"][1]
+        return found
+
+    assert sent((THOUGHT, SEALED))["reasoning_details"] == [THOUGHT, SEALED]
+    assert "reasoning" not in sent((THOUGHT, SEALED)), "the blocks hold it"
+    marks: list[JSON] = [
+        {"type": "reasoning.encrypted", "format": "google-gemini-v1", "data": "skip_thought_signature_validator"}
+        | {"id": name, "index": place}
+        for place, name in enumerate("12")
+    ]
+    foreign = sent((THOUGHT, SEALED), "another")
+    assert foreign.get("reasoning_details") == (marks if ROUTED[model] else None)
+    assert foreign.get("reasoning") == (None if ROUTED[model] else "Hm.")
+    without = sent((THOUGHT,))["reasoning_details"]
+    assert without == [THOUGHT, *({**mark, "index": mark["index"] + 1} for mark in marks if ROUTED[model])]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from types import MappingProxyType
 
@@ -21,6 +22,12 @@ class CallIds:
         self._taken: set[str] = set()
         # The first attempt that was not made yet for an id: thousands of calls may have the same one.
         self._next: dict[str, int] = {}
+
+    def renamed(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        """Return the calls of one message with their ids, also in what their model wrote about them."""
+        own = [replace(call, id=self.of(call)) for call in calls]
+        ids = {call.id: made.id for call, made in zip(calls, own, strict=True)}
+        return tuple(replace(call, signature=call.signature.with_ids(ids)) if call.signature else call for call in own)
 
     def of(self, call: ToolCall) -> str:
         for attempt in count(self._next.get(call.id, 0)):

@@ -112,7 +112,7 @@ def _paired(messages: Sequence[ChatMessage], ids: CallIds) -> Iterator[ChatMessa
             yield message
             continue
         named = [replace(call, name=_sendable(call.name)) for call in message.calls]
-        calls = tuple(replace(call, id=ids.of(call)) for call in named)
+        calls = ids.renamed(named)
         yield replace(message, calls=calls)
         for asked, call in zip(message.calls, calls, strict=True):
             found = results.get((number, asked.id)) or deque([ChatMessage(Role.TOOL, INTERRUPTED)])
