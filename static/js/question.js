@@ -18,12 +18,16 @@ const write = (edit) => {
   edit.scrollIntoView({ block: "center" });
 };
 
-// A key that a person was about to type elsewhere, or still holds, answers nothing.
+// A click or key that a person was about to give to something else, or a held key, answers nothing.
 const GRACE = 500; // ms
+const wait = (form) => {
+  const { style } = form.querySelector("fieldset");
+  style.pointerEvents = "none";
+  clearTimeout(form.dataset.early);
+  form.dataset.early = setTimeout(() => { delete form.dataset.early, style.pointerEvents = ""; }, GRACE);
+};
 const give = (button) => {
-  const form = button.closest("[data-question]");
-  form.dataset.early = "";
-  setTimeout(() => delete form.dataset.early, GRACE);
+  wait(button.closest("[data-question]"));
   button.focus({ preventScroll: true });
 };
 const unmeant = (event) => {
@@ -78,7 +82,7 @@ const met = new Set([...document.querySelectorAll(OPEN)].map(({ id }) => id));
 // approval, a dialog or a text that a person writes.
 export const meet = () => {
   const fresh = [...document.querySelectorAll(OPEN)].filter(({ id }) => !met.has(id)), here = document.activeElement;
-  for (const { id } of fresh) met.add(id);
+  for (const form of fresh) met.add(form.id), wait(form);
   // A sent message stays in its read-only field until the server accepts it: nobody is typing there.
   const writes = (field) => !field.readOnly && field.value?.trim();
   const busy = here.closest("[data-question], dialog, .menu") || writes(here) || writes(document.getElementById("text"));
@@ -96,6 +100,8 @@ export const closed = (frame) => {
   const form = document.getElementById(`question-${frame.question}`), card = form?.closest("[data-call]");
   const focused = form?.contains(document.activeElement) || document.activeElement === document.body;
   form?.remove();
+  // The second click of two was not meant for the approval that is in that place now.
+  document.querySelectorAll(OPEN).forEach(wait);
   show(), look();
   // The focus was in what is gone: the next approval takes it, or the row of the call.
   if (card && focused) {

@@ -195,6 +195,28 @@ def test_a_letter_that_was_meant_for_another_place_allows_nothing(page: Page) ->
     expect(page.locator(".call")).to_have_attribute("data-status", "done")
 
 
+# Notes whether a click would have reached the button that allows, at the moment at which it is first in the document.
+REACHED = """() => {
+  window.reached = [];
+  new MutationObserver(() => {
+    const button = document.querySelector("[data-question] [data-answer-key=a]");
+    if (!button || window.reached.length) return;
+    button.scrollIntoView();
+    const { x, y, width, height } = button.getBoundingClientRect();
+    window.reached.push(button.contains(document.elementFromPoint(x + width / 2, y + height / 2)));
+  }).observe(document.getElementById("transcript"), { childList: true, subtree: true });
+}"""
+
+
+def test_a_click_that_was_meant_for_another_place_allows_nothing(page: Page) -> None:
+    page.evaluate(REACHED)
+    asked(page)
+    assert page.evaluate("window.reached") == [False]
+    page.get_by_role("button", name="once").click()
+    answered(page)
+    expect(page.locator(".call")).to_have_attribute("data-status", "done")
+
+
 def test_an_approval_takes_no_focus_from_a_text_that_is_written(page: Page) -> None:
     page.evaluate(FOCUSED)
     page.get_by_label("Message", exact=True).fill(ASK)

@@ -60,6 +60,51 @@ def test_both_changes_are_shown(people: Page, order: tuple[int, int]) -> None:
         assert people.evaluate("[sent, put]") == [number, number]
 
 
+def test_what_was_written_elsewhere_stays(people: Page) -> None:
+    """The reply to one form replaces the board: what is written in another stays, with its cursor, and can be sent."""
+    invite, pending = people.get_by_label("Username", exact=True), people.get_by_role("button", name="Deactivate Ada")
+    with people.expect_response("**/switch/"):
+        invite.fill("Cleo")
+        pending.click()
+    expect(people.get_by_role("button", name="Activate Ada", exact=True)).to_be_visible()
+    expect(invite).to_have_value("Cleo")
+    # The reply comes while the person goes on writing.
+    held: list[Route] = []
+    people.route("**/switch/", lambda route: held.append(route))
+    people.get_by_role("button", name="Activate Ada", exact=True).click()
+    invite.fill("Cleopatra")
+    invite.evaluate("field => field.setSelectionRange(4, 4)")
+    while not held:
+        people.title()
+    with people.expect_response("**/switch/"):
+        held[0].continue_()
+    people.unroute_all()
+    expect(people.get_by_role("button", name="Deactivate Ada")).to_be_visible()
+    people.keyboard.type("-")
+    expect(invite).to_have_value("Cleo-patra")
+    people.get_by_role("button", name="Invite person").click()
+    # Its own reply empties it, and it stays empty.
+    expect(people.get_by_role("button", name="Deactivate Cleo-patra")).to_be_visible()
+    expect(invite).to_have_value("")
+    people.get_by_role("button", name="Deactivate Ada").click()
+    expect(people.get_by_role("button", name="Activate Ada", exact=True)).to_be_visible()
+    expect(invite).to_have_value("")
+
+
+def test_a_field_that_the_site_changed_meanwhile_shows_the_new_value(page: Page) -> None:
+    """Text that was written over an older value is not put over the new one."""
+    page.locator("#files-toggle").click()
+    text = page.get_by_label("Text added to every request")
+    for version in ("one", "two"):
+        text.fill(version)
+        with page.expect_response("**/memory/**"):
+            page.get_by_role("button", name="Save memory").click()
+        expect(page.locator("#memory")).to_contain_text("Saved")
+    text.fill("unsaved")
+    page.get_by_role("button", name="Undo the last change").click()
+    expect(text).to_have_value("one")
+
+
 def test_a_button_that_is_being_pressed_is_not_replaced(open_browser: Callable[..., BrowserContext]) -> None:
     """A part that is fetched every second stays between the press and the release of the mouse."""
     page = open_browser(own=True).new_page()
