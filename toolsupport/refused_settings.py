@@ -24,7 +24,7 @@ from toolsupport.core.error_body import unwrap
 from toolsupport.core.events import Event, Failed, SettingsLeftOut
 from toolsupport.core.prompt import refused_history
 from toolsupport.core.server_refusals import OTHER, classify
-from toolsupport.core.types import Endpoint, Request
+from toolsupport.core.types import Endpoint, Permit, Request
 from toolsupport.providers.exchange_recorder import ExchangeRecorder
 from toolsupport.providers.openai_request import OPTIONS
 
@@ -69,7 +69,6 @@ STATUSES = frozenset({400, 422})
 # SGLang and llama-cpp-python answer an exception of a template so.
 OF_TEMPLATES = STATUSES | {500}
 SECONDS, MOST = 3600.0, 500
-LONGEST = 4000  # characters of an error
 # These hold for a request that sends nothing of the kind.
 OF_EACH = frozenset({"reasoning_effort", "thoughts", "signatures"})
 # What people and programs chose, and miss; `max_tokens` is sent under its other name.
@@ -86,6 +85,7 @@ CHOSEN = (
 )
 
 THINKING = frozenset({"think", "think_off"})
+THINKS = "think="  # with the value: the key of a refused setting for thinking
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ async def stream(
     """
     given = () if recorder is None else (recorder,)
     known, asked = _known(endpoint, request), request
-    again: Request | None = replace(request, left_out=frozenset(known)) if known else request
-    messages, lowered, once, reported = dict(known), False, set[str](), False
+    again: Request | None = _without_known(request, known) if known else request
+    messages, lowered, once, reported = _messages(request, known), False, set[str](), False
     while again is not None:
         request, again = again, None
         async with aclosing(providers.stream(endpoint, _rewritten(request), *given)) as batches:
@@ -124,7 +124,7 @@ async def stream(
                     continue
                 if not reported and request is not asked and not isinstance(batch[-1], Failed):
                     reported = True
-                    _remember(endpoint, request, {name: messages[name] for name in request.left_out - once})
+                    _remember(endpoint, request, _fields(asked, request, known, messages, once))
                     if missing := _missing(asked, request, chosen):
                         yield [SettingsLeftOut(missing, "; ".join(dict.fromkeys(messages[name] for name in missing)))]
                 yield batch
@@ -135,6 +135,39 @@ def _rewritten(request: Request) -> Request:
     if not request.left_out:
         return request
     return replace(request, messages=refused_history.rewritten(request.messages, request.left_out))
+
+
+def _without_known(request: Request, known: Mapping[str, str]) -> Request:
+    """Return the request without what its server is known to refuse. A probe judges the setting for thinking itself."""
+    think = None if _thinking(request) in known and request.permit is not Permit.PROBE else request.think
+    fields = frozenset(name for name in known if not name.startswith(THINKS))
+    return replace(request, left_out=fields, think=think)
+
+
+def _messages(request: Request, known: Mapping[str, str]) -> dict[str, str]:
+    """Return the errors of the server by the names of the settings."""
+    thinking = known.get(_thinking(request))
+    return dict(known) if thinking is None else {**known, **dict.fromkeys(THINKING, thinking)}
+
+
+def _thinking(request: Request) -> str:
+    """Return the key of the request's setting for thinking; a server may refuse one level and take others."""
+    return f"{THINKS}{request.think}"
+
+
+def _fields(
+    asked: Request, sent: Request, known: Mapping[str, str], messages: Mapping[str, str], once: Collection[str]
+) -> dict[str, str]:
+    """Return what the server refuses, with its errors."""
+    fields = {name: error for name, error in known.items() if name.startswith(THINKS)}
+    fields |= {name: messages[name] for name in sent.left_out - set(once)}
+    if asked.think is not None and sent.think is None:
+        fields[_thinking(asked)] = messages[_name_of_thinking(asked)]
+    return fields
+
+
+def _name_of_thinking(request: Request) -> str:
+    return "think" if request.think else "think_off"
 
 
 def _known(endpoint: Endpoint, request: Request) -> Mapping[str, str]:
@@ -153,7 +186,7 @@ def _missing(asked: Request, sent: Request, chosen: Collection[str]) -> tuple[st
     """Return the settings that were chosen and not sent, in the order of CHOSEN."""
     missing = sent.left_out & {OPTIONS.get(name, name) for name in chosen}
     if asked.think is not None and sent.think is None:
-        missing |= {"think" if asked.think else "think_off"}
+        missing |= {_name_of_thinking(asked)}
     if "reasoning_effort" in sent.left_out and asked.tools and asked.think:
         missing |= {"reasoning_effort"}
     return tuple(name for name in CHOSEN if name in missing)
@@ -215,7 +248,6 @@ def _message(event: Event) -> str:
 
 
 def _words(event: Failed) -> str:
-    """Return what a server wrote; its own words may be behind those of the proxies that it passed."""
     if classify(event.status, event.body).label != OTHER:
         return ""
-    return " ".join("; ".join(unwrap(event.body).texts).split())[:LONGEST].lower().replace("’", "'")
+    return unwrap(event.body).words.lower().replace("’", "'")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from toolsupport import providers
+from toolsupport.core.error_body import unwrap
 from toolsupport.core.events import Event, Failed, ReasoningSeen
 from toolsupport.core.format_choice import FORCED, NATIVE
-from toolsupport.core.server_refusals import classify
 from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, Role
 
 # Ollama: “"gemma:2b" does not support thinking”. Others name the field: OpenAI “Unrecognized request argument supplied:
@@ -93,6 +93,6 @@ def is_denied(event: Event, request: Request) -> bool:
     """Return whether the server refused the setting for thinking, on or off. A probe judges that itself."""
     if not isinstance(event, Failed) or event.status != 400 or request.think is None or request.permit is Permit.PROBE:
         return False
-    words = classify(400, event.body).message
+    words = unwrap(event.body).words
     refused = [NO_THINKING, *([ALWAYS] if request.think is False else ()), OURS.get(request.think, NO_THINKING)]
     return any(pattern.search(words) for pattern in refused)

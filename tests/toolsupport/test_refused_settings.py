@@ -160,6 +160,28 @@ async def test_what_is_named_of_thinking(recorder, case: str) -> None:  # noqa: 
     assert [event.settings for event in found] == ([named] if named else [])
 
 
+@pytest.mark.asyncio
+async def test_a_refused_setting_for_thinking_is_remembered(recorder) -> None:  # noqa: F811
+    """Each answer of a model that always thinks began with a refused request; other values may be taken."""
+    made = recorder([[no("Reasoning is mandatory and cannot be disabled")]], [HI], [HI], [HI], [[no(HEAT)]], [HI], [HI])
+    off, high = request_spec(think=False), request_spec(think="high", options={"temperature": 0.5})
+    for _ in range(2):
+        [left, *_] = await ask(AZURE, off)
+        assert isinstance(left, SettingsLeftOut) and left.settings == ("think_off",) and "mandatory" in left.message
+    await ask(AZURE, high)
+    await ask(AZURE, replace(high, model="m"))
+    [left, *_] = await ask(AZURE, off)
+    assert isinstance(left, SettingsLeftOut) and "mandatory" in left.message
+    await ask(AZURE, replace(off, permit=Permit.PROBE))
+    found = [(request.think, set(request.left_out)) for request in made.requests]
+    assert found == [
+        *((False, set()), (None, set()), (None, set())),
+        *(("high", set()), ("high", set()), ("high", {"temperature"})),
+        (None, {"temperature"}),
+        (False, {"temperature"}),  # a test of thinking asks for it
+    ]
+
+
 # what was refused → the keys of the options in the body
 BODIES = {
     (): {"max_tokens": 50, "temperature": 0.0, "seed": 1, "stop": ["x"], "stream_options": {"include_usage": True}},

@@ -16,6 +16,7 @@ from typing import Any
 
 LONGEST = 65_536
 LONGEST_REPR = 8_192
+MOST_WORDS = 4_000
 DEEPEST = 8
 
 # Keys whose values are written for people, or hold something that is; in the order in which they are read. They are
@@ -67,8 +68,13 @@ class ErrorBody:
     @property
     def message(self) -> str:
         """Return one line for people, at most 500 characters, "" if the body has no message."""
+        return self.words[:500]
+
+    @property
+    def words(self) -> str:
+        """Return all messages on one line: those of a server may be behind the words of the proxies before it."""
         unique = dict.fromkeys(" ".join(text.split()) for text in self.texts)
-        return "; ".join(text for text in unique if text)[:500]
+        return "; ".join(text for text in unique if text)[:MOST_WORDS]
 
 
 def unwrap(body: str) -> ErrorBody:
