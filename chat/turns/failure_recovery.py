@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chat.sentences import sentence
+from chat.sentences import sentence, settings_left_out
 from chat.transcript.announcements import Announcement, Announcements, Thing
 from chat.transcript.questions import server_refusal_question
 from chat.transcript.turns import record
@@ -38,7 +38,6 @@ from toolsupport.registry.models.request_context import RequestContext
 
 Take = Callable[[RequestContext], None]
 Announce = Callable[[Announcement[Thing]], None]
-SETTINGS = {"think": "thinking", "think_off": "thinking off", "reasoning_effort": "thinking beside tools"}
 
 
 class FormatRecovery:
@@ -165,8 +164,7 @@ class FormatRecovery:
         if self._left_out.issuperset(event.settings):
             return
         self._left_out.update(event.settings)
-        named = ", ".join(SETTINGS.get(name, name.replace("_", " ")) for name in event.settings)
-        facts = {"model": asked.request_spec.model, "settings": named, "message": event.message}
+        facts = settings_left_out(asked.request_spec.model, event.settings, event.message)
         notice = await in_database(record.notice_once)(self._store, "settings_left_out", facts)
         if notice is not None:
             self._announce(notice)

@@ -14,6 +14,7 @@ from toolsupport.core.events import (
     Failed,
     Finished,
     ReasoningSeen,
+    SettingsLeftOut,
     ToolsRefused,
     Usage,
 )
@@ -49,6 +50,7 @@ class ProbeReply:
     budget: int = 0
     caps: frozenset[int] = frozenset()
     beginning: ReasoningSeen | None = None
+    left_out: SettingsLeftOut | None = None
 
     @property
     def thought(self) -> bool:
@@ -112,7 +114,13 @@ class ProbeReply:
 
 # Event of which the last one counts → the field of a reply.
 KEPT: Mapping[type, str] = MappingProxyType(
-    {ToolsRefused: "refused", Failed: "failed", Usage: "usage", ReasoningSeen: "beginning"}
+    {
+        ToolsRefused: "refused",
+        Failed: "failed",
+        Usage: "usage",
+        ReasoningSeen: "beginning",
+        SettingsLeftOut: "left_out",
+    }
 )
 
 

@@ -152,6 +152,8 @@ def _parts(reply: ProbeReply) -> JSON:
     parts: JSON = {"text": reply.text, "thinking": reply.thinking, "calls": calls, "rejected": rejected}
     if reply.failed is not None:
         parts["failed"] = reply.failed.message
+    if reply.left_out is not None:
+        parts["left_out"] = {"settings": list(reply.left_out.settings), "message": reply.left_out.message}
     return {name: value for name, value in parts.items() if value}
 
 

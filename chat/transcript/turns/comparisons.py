@@ -11,6 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from chat import sentences
 from chat.models import ComparedAnswer, Comparison, Conversation
 from chat.transcript.conversations.conversations import Person
 from chat.transcript.messages.view_models import ShownUsage
@@ -46,7 +47,7 @@ class ComparedCall:
 class ShownAnswer:
     """One side of a comparison. `id` 0 is the answer in the chat; `missing` are calls that only that one has.
 
-    `html` is the formatted text, "" where it is not ready.
+    `html` is the formatted text, "" where it is not ready. `left_out` names settings that the server refused.
     """
 
     id: int
@@ -63,6 +64,7 @@ class ShownAnswer:
     duration_ms: int = 0
     tokens: int = 0
     html: str = ""
+    left_out: str = ""
 
     @property
     def open(self) -> bool:
@@ -170,7 +172,14 @@ def _shown(row: ComparedAnswer, case: ExamCase) -> ShownAnswer:
         unusable=next((one["reason"] for reply in row.replies for one in reply.get("rejected", ())), ""),
         **{name: getattr(row, name) for name in ("error", "format", "duration_ms")},
         tokens=row.output_tokens,
+        left_out=next(
+            (_left_out(row.profile.name, **reply["left_out"]) for reply in row.replies if "left_out" in reply), ""
+        ),
     )
+
+
+def _left_out(model: str, settings: Sequence[str], message: str) -> str:
+    return sentences.notice("settings_left_out", sentences.settings_left_out(model, settings, message))
 
 
 def case_of(person: Person, turn_id: int, answer: int) -> ExamCase:

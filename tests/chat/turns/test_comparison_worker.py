@@ -8,10 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 from django.db.models.functions import Now
+from django.template.loader import render_to_string
 
 from chat.models import ComparedAnswer, Conversation, Turn
 from chat.tools import BUILTINS
@@ -21,7 +23,10 @@ from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.comparison_worker import ReplayWorker
 from chat.turns.runner import TurnRunner
 from tests.chat.finished_turns import asked
+from tests.chat.turns.test_settings_left_out import fine
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory, ServerFactory, UserFactory
+from tests.toolsupport.providers.scripted import answer as server_answer
+from tests.toolsupport.providers.scripted import scripted
 from toolsupport import providers
 from toolsupport.core.exams.cases import ExamSuite
 from toolsupport.core.types import ToolResult
@@ -91,6 +96,24 @@ async def test_answers_of_models_stand_side_by_side(simulator: Simulator, jobs: 
     assert found.original.text.startswith("Done:") and found.original.calls[0].name == "read_file"
     case = await in_database(comparisons.case_of)(turn.conversation.owner, turn.pk, silent.id)
     assert (case.expected, case.recorded[0].result) == ((), RECORDED)
+
+
+async def test_a_setting_that_a_server_refuses_is_named(jobs: JobRunner) -> None:
+    """Answers at other temperatures compare badly."""
+    words = "Unsupported value: 'temperature' does not support 0.4 with this model."
+    refused = server_answer(400, orjson.dumps({"error": {"message": words}}))
+    async with scripted(refused, fine()) as server:
+        turn, models = await a_turn(server.endpoint().base_url, "gpt-x")
+        await in_database(Server.objects.update)(kind="openai")
+        await in_database(Conversation.objects.update)(settings={"temperature": 0.4})
+        await begun(turn, models)
+        jobs.add(ReplayWorker)
+        compared = await until(turn, "done", "failed")
+    [answer] = compared.answers
+    assert (answer.status, answer.text) == ("done", "Fine.")
+    assert answer.left_out == f"Not used for gpt-x: temperature. Its server refuses this (“{words}”)."
+    page = render_to_string("chat/compared_answer.html", {"answer": answer, "compared": compared})
+    assert "Not used for gpt-x: temperature" in page
 
 
 async def test_a_server_gets_two_requests_at_once(simulator: Simulator) -> None:

@@ -39,7 +39,7 @@ REFUSED: JSON = {"error": {"message": "Provider returned error", "code": 400, "m
 
 
 def streamed(*deltas: JSON, finish: str = "tool_calls") -> list[Step]:
-    lines = [{"choices": [{"delta": delta}]} for delta in deltas]
+    lines: list[JSON] = [{"choices": [{"delta": delta}]} for delta in deltas]
     lines.append({"choices": [{"delta": {}, "finish_reason": finish}]})
     return [HEAD, chunk(b"".join(b"data: " + orjson.dumps(line) + b"\n\n" for line in lines)), LAST_CHUNK]
 
