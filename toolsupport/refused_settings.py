@@ -124,7 +124,7 @@ async def stream(
                     continue
                 if not reported and request is not asked and not isinstance(batch[-1], Failed):
                     reported = True
-                    _remember(endpoint, request, _fields(asked, request, known, messages, once))
+                    _remember(endpoint, request, _fields(asked, request, messages, once))
                     if missing := _missing(asked, request, chosen):
                         yield [SettingsLeftOut(missing, "; ".join(dict.fromkeys(messages[name] for name in missing)))]
                 yield batch
@@ -155,11 +155,9 @@ def _thinking(request: Request) -> str:
     return f"{THINKS}{request.think}"
 
 
-def _fields(
-    asked: Request, sent: Request, known: Mapping[str, str], messages: Mapping[str, str], once: Collection[str]
-) -> dict[str, str]:
+def _fields(asked: Request, sent: Request, messages: Mapping[str, str], once: Collection[str]) -> dict[str, str]:
     """Return what the server refuses, with its errors."""
-    fields = {name: error for name, error in known.items() if name.startswith(THINKS)}
+    fields = {name: error for name, error in messages.items() if name.startswith(THINKS)}
     fields |= {name: messages[name] for name in sent.left_out - set(once)}
     if asked.think is not None and sent.think is None:
         fields[_thinking(asked)] = messages[_name_of_thinking(asked)]

@@ -25,38 +25,43 @@ class _Kept:
     size: int
 
 
-_kept: OrderedDict[str, _Kept] = OrderedDict()
-_size = 0
-_lock = Lock()
+class SignatureMemory:
+    """The newest signatures, up to MOST characters."""
 
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
 
-def keep(place: str, call: ToolCall) -> None:
-    """Remember the signature of a call, if it has one, under a key that no other call has."""
-    global _size
-    if call.signature is None:
-        return
-    made = _Kept(call.id, call.signature, _size_of(call.signature))
-    with _lock:
-        old = _kept.pop(place, None)
-        _kept[place] = made
-        _size += made.size - (old.size if old else 0)
-        while _size > MOST:
-            _size -= _kept.popitem(last=False)[1].size
+    def keep(self, place: str, call: ToolCall) -> None:
+        """Remember the signature of a call, if it has one, under a key that no other call has."""
+        if call.signature is None:
+            return
+        made = _Kept(call.id, call.signature, _size_of(call.signature))
+        with self._lock:
+            old = self._kept.pop(place, None)
+            self._kept[place] = made
+            self._size += made.size - (old.size if old else 0)
+            while self._size > MOST:
+                self._size -= self._kept.popitem(last=False)[1].size
 
-
-def signed(calls: tuple[ToolCall, ...], place_of: Callable[[ToolCall], str]) -> tuple[ToolCall, ...]:
-    """Return the calls of one message with the signatures that are remembered for them."""
-    if not _kept:
-        return calls
-    with _lock:
-        found = [_kept.get(place_of(call)) for call in calls]
-    ids = {one.id: call.id for one, call in zip(found, calls, strict=True) if one is not None}
-    return tuple(
-        call if one is None else replace(call, signature=one.signature.with_ids(ids))
-        for one, call in zip(found, calls, strict=True)
-    )
+    def signed(self, calls: tuple[ToolCall, ...], place_of: Callable[[ToolCall], str]) -> tuple[ToolCall, ...]:
+        """Return the calls of one message with the signatures that are remembered for them."""
+        if not self._kept:
+            return calls
+        with self._lock:
+            found = [self._kept.get(place_of(call)) for call in calls]
+        ids = {one.id: call.id for one, call in zip(found, calls, strict=True) if one is not None}
+        return tuple(
+            call if one is None else replace(call, signature=one.signature.with_ids(ids))
+            for one, call in zip(found, calls, strict=True)
+        )
 
 
 def _size_of(signature: Signature) -> int:
     texts = (value for block in signature.blocks for value in block.values() if isinstance(value, str))
     return 512 + len(signature.text) + sum(map(len, texts))
+
+
+_memory = SignatureMemory()
+keep, signed = _memory.keep, _memory.signed

@@ -58,6 +58,8 @@ HELPERS = {"self._keep", "self._park", "self._source", "context_guard.without"}
 HELPERS |= {"formatted.get_ready", "formatted.formatted", "formatted.formatted_blocks", "present.readable"}
 # They choose the words of an approval.
 HELPERS |= {"present.target", "call_phrases.verb_of"}
+# It builds a key of what is kept in memory.
+HELPERS |= {"history.place_of"}
 # They begin, end and delete turns, or run calls that belong to none.
 BESIDE_TURNS = {
     *(f"chat.turns.{name}" for name in ("runner", "heartbeat", "batch_writer", "standalone_call", "comparison_worker")),
