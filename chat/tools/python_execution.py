@@ -11,7 +11,6 @@ import sys
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -190,9 +189,8 @@ def _from_thread(say: Callable[[str], None]) -> Callable[[str], None]:
     return keep
 
 
-@cache
 def needs() -> str:
-    """Return why programs cannot run here; tested once, by a process that ends with the memory that this takes."""
+    """Return why programs cannot run here; tested by a process that ends with the memory that this takes."""
     command = [sys.executable, "-I", "-c", SELF_TEST, ROOT, SANDBOX]
     try:
         tested = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)

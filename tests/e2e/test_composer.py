@@ -140,8 +140,6 @@ def test_a_queued_message_is_sent_once_from_two_tabs(page: Page) -> None:
     page.reload()
     ready(page)
     expect(page.locator("#queued")).to_contain_text("first thought")
-    assert violations(page) == []
-    photograph(page, "queue")
     other.get_by_role("button", name="Edit", exact=True).click()
     expect(page.locator("#queued")).to_be_hidden()
     expect(other.locator(FIELD)).to_have_value("first thought")
@@ -153,6 +151,8 @@ def test_a_queued_message_is_sent_once_from_two_tabs(page: Page) -> None:
     page.get_by_role("button", name="Stop").click()
     for tab in (page, other):
         expect(tab.locator("#queued")).to_contain_text("Not sent: the answer was stopped. second thought")
+    assert violations(page) == []  # not before: on a busy machine the answer could end
+    photograph(page, "queue")
     choose(page, "sim-honest")
     page.get_by_role("button", name="Send", exact=True).first.click()
     for tab in (page, other):

@@ -46,6 +46,7 @@ MOST_NAMES = 40
 QUIET = 0.2
 # The sandbox stops a program on its own; its process is ended from outside where that takes longer than this.
 GRACE = 2.0
+START = 10.0  # seconds in which a process of the self-test has to answer, on a machine that is busy with its own start
 NO_FILES = "there are no files and no system here, only the functions of the tools"
 
 
@@ -192,7 +193,7 @@ def _in_words(error: MontyError) -> str:
 def self_test() -> str:
     """Return why programs cannot run on this machine, "" if one starts, computes, and is stopped at its limit."""
     try:
-        with Monty(max_processes=1, request_timeout=GRACE) as pool:
+        with Monty(max_processes=1, request_timeout=START) as pool:
             if not _computes(pool):
                 return "The sandbox for Python does not compute."
             return "" if _stops(pool) else "The sandbox for Python does not stop a loop."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import subprocess
 import tempfile
 from pathlib import Path
@@ -31,9 +30,8 @@ CHECKS = (
 )
 
 
-@functools.cache
 def why_not() -> str:
-    """Return why no command may run here, for people, or "". Takes a tenth of a second, once per process."""
+    """Return why no command may run here, for people, or "". Takes a tenth of a second."""
     if not bwrap.program():
         return INSTALL
     if not seccomp.is_supported():

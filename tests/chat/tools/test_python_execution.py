@@ -219,7 +219,7 @@ async def test_each_call_has_an_id_of_its_own() -> None:
 
 
 async def test_the_self_test_runs_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    tested = python_execution.needs.__wrapped__  # without its memory
+    tested = python_execution.needs
     assert tested() == ""
     monkeypatch.setenv("MONTY_BIN", "/nowhere/monty")
     assert tested().startswith("The sandbox for Python does not start (")
