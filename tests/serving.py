@@ -167,12 +167,12 @@ def sign_in(site: Site, name: str = ADMIN[0], password: str = ADMIN[1]) -> httpx
 
 
 def switch_tool(client: httpx.Client, tool: str, state: str) -> None:
-    """Switch a tool "on" or "off"; wait until it is known whether this machine can run it."""
-    headers = {"X-CSRFToken": client.cookies["csrftoken"]}
-    assert client.post("/tools/switch/", data={"tool": tool, "on": state}, headers=headers).status_code == 200
+    """Switch a tool "on" or "off", once it is known whether this machine can run it: until then the switch is refused."""
     ends = time.monotonic() + PATIENCE
     while STILL in client.get("/tools/").text:
         assert time.monotonic() < ends, f"{tool}: its self-test does not end"
+    headers = {"X-CSRFToken": client.cookies["csrftoken"]}
+    assert client.post("/tools/switch/", data={"tool": tool, "on": state}, headers=headers).status_code == 200
 
 
 @contextmanager
