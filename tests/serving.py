@@ -167,7 +167,7 @@ def sign_in(site: Site, name: str = ADMIN[0], password: str = ADMIN[1]) -> httpx
 
 
 def switch_tool(client: httpx.Client, tool: str, state: str) -> None:
-    """Switch a tool "on" or "off", once it is known whether this machine can run it: until then the switch is refused."""
+    """Switch a tool "on" or "off"; that is refused until it is known whether this machine can run it."""
     ends = time.monotonic() + PATIENCE
     while STILL in client.get("/tools/").text:
         assert time.monotonic() < ends, f"{tool}: its self-test does not end"
