@@ -86,9 +86,10 @@ def test_what_was_written_elsewhere_stays(people: Page) -> None:
     # Its own reply empties it, and it stays empty.
     expect(people.get_by_role("button", name="Deactivate Cleo-patra")).to_be_visible()
     expect(invite).to_have_value("")
-    people.get_by_role("button", name="Deactivate Ada").click()
-    expect(people.get_by_role("button", name="Activate Ada", exact=True)).to_be_visible()
-    expect(invite).to_have_value("")
+    for change, back in (("Deactivate", "Activate"), ("Activate", "Deactivate")):
+        people.get_by_role("button", name=f"{change} Ada", exact=True).click()
+        expect(people.get_by_role("button", name=f"{back} Ada", exact=True)).to_be_visible()
+        expect(invite).to_have_value("")
 
 
 def test_a_field_that_the_site_changed_meanwhile_shows_the_new_value(page: Page) -> None:
