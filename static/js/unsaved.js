@@ -15,7 +15,8 @@ const untouched = (field) => field.options && !field.multiple && !field.querySel
 const keyOf = (field) => {
   const about = [...field.form?.querySelectorAll("input[type=hidden]") ?? []].filter(({ name }) => !HELD.includes(name));
   const value = CHECKED.includes(field.type) ? field.value : "";
-  return [field.form?.getAttribute("action"), ...about.map((one) => one.name + "=" + one.value), field.name, value].join("\n");
+  const address = field.form?.getAttribute("action") ?? field.form?.getAttribute("hx-post");
+  return [address, ...about.map((one) => one.name + "=" + one.value), field.name, value].join("\n");
 };
 
 const changed = (part, sent) => [...part.querySelectorAll(FIELDS)].filter((field) =>
