@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from channels.db import database_sync_to_async as in_database
 
@@ -10,7 +10,6 @@ from chat.broadcast import frames
 from chat.broadcast.page_sockets import SocketRegistry
 from chat.transcript.announcements import Announcements
 from chat.transcript.questions import model_notices
-from chat.transcript.questions.model_notices import NewsSnapshot
 from toolsupport.registry.testing.detection_reports import ShownDetection
 
 Announce = Callable[[str, Announcements], None]
@@ -26,24 +25,32 @@ class DetectionProgress:
         self._listeners = listeners
         self._announce = announce
         self._steps: dict[tuple[str, int], dict[str, tuple[str, str]]] = {}
-        self._decisions: dict[int, int] = {}
+        self._decisions: Mapping[int, int] = {}
         self._watched: set[str] = set()
 
     async def look(self) -> None:
         """Read the rows once for all pages, and send changes."""
-        here = self._listeners.conversations()
+        here = set(self._listeners.conversations())
         if not here:
             self._decisions, self._steps, self._watched = {}, {}, set()
             return
-        await self._send_missed(set(here))
-        seen = await in_database(model_notices.look)(here)
-        for conversation, profile in seen.models.items():
-            await self._send_tests(conversation, [test for test in seen.tests if test.profile == profile])
-        await self._send_decisions(seen)
-
-    async def _send_missed(self, here: set[str]) -> None:
-        """Add the notices about tests that ended before a page of the chat was opened."""
         opened, self._watched = here - self._watched, here
+        await self._send_missed(opened)
+        seen = await in_database(model_notices.look)()
+        before, self._decisions = self._decisions, seen.decisions
+        decided = {model: number for model, number in seen.decisions.items() if number > before.get(model, 0)}
+        if seen.quiet and not decided:
+            return
+        models, tests = await in_database(model_notices.concerned)(here)
+        for conversation, profile in models.items():
+            await self._send_tests(conversation, [test for test in tests if test.profile == profile])
+            # The pages of a chat that was opened since the last look have just read the present state.
+            if profile in decided and conversation not in opened:
+                notice = in_database(model_notices.announce_decision)(conversation, profile, decided[profile])
+                self._announce(conversation, await notice)
+
+    async def _send_missed(self, opened: set[str]) -> None:
+        """Add the notices about tests that ended before a page of the chat was opened."""
         for conversation, test in await in_database(model_notices.missed)(opened) if opened else ():
             self._announce(conversation, await in_database(model_notices.announce_end)(conversation, test))
 
@@ -66,19 +73,3 @@ class DetectionProgress:
             if known.get(name) != (state, detail):
                 self._listeners.tell(conversation, frames.DetectionProgressFrame(test.id, name, state, detail))
         known.update(steps)
-
-    async def _send_decisions(self, seen: NewsSnapshot) -> None:
-        """Send new decisions, except for a newly watched model: its pages have just read the present state."""
-        profiles = set(seen.models.values())
-        fresh = {
-            profile
-            for profile in profiles & self._decisions.keys()
-            if seen.decisions.get(profile, 0) > self._decisions[profile]
-        }
-        self._decisions = {profile: seen.decisions.get(profile, 0) for profile in profiles}
-        for conversation, profile in seen.models.items():
-            if profile in fresh:
-                decision = seen.decisions[profile]
-                self._announce(
-                    conversation, await in_database(model_notices.announce_decision)(conversation, profile, decision)
-                )

@@ -45,13 +45,15 @@ TURN = "SELECT id FROM chat_turn WHERE conversation_id = chat_conversation.id AN
 )
 MEMORY = "FROM chat_memory WHERE conversation_id = chat_conversation.id ORDER BY id DESC LIMIT 1"
 WITH_STATE = f"""SELECT *, ({TURN}) AS open_turn,
+EXISTS (SELECT 1 FROM chat_grant WHERE conversation_id = chat_conversation.id AND revoked_at IS NULL) AS has_grants,
 (SELECT text {MEMORY}) AS memory_text, (SELECT outside {MEMORY}) AS memory_outside FROM"""
 
 
 def conversation_of(owner: int | None, conversation: str, lock: bool, with_state: bool = False) -> Conversation | None:
     """Return a person's conversation; None if absent, another person's, or a malformed id.
 
-    `with_state`: it has the attribute `open_turn` (None without one), and its memory is read too (`prompt_context`).
+    `with_state`: it has the attributes `open_turn` (None without one) and `has_grants`, and its memory is read too
+    (`prompt_context`).
     """
     try:
         wanted = uuid.UUID(str(conversation))
@@ -137,12 +139,19 @@ def granted_in(conversation: uuid.UUID) -> frozenset[str]:
     return frozenset(policy.grant(tool, path) for tool, path in raw_sql.rows(GRANTED, conversation))
 
 
+UNENDED = "SELECT id FROM chat_turn WHERE status IN ({})".format(", ".join(f"'{status}'" for status in ACTIVE))
+
+
+def unended() -> frozenset[int]:
+    """Return the turns (ids) that wait for a process or run in one."""
+    return frozenset(turn for (turn,) in raw_sql.rows(UNENDED))
+
+
 HELD = """SELECT chat_conversation.id FROM chat_conversation JOIN chat_turn
 ON chat_turn.conversation_id = chat_conversation.id WHERE chat_turn.id = %s {lock} OF chat_conversation"""
 END = """UPDATE chat_turn SET status = %s, reason = %s, usage = %s, ended_at = {now}, lease_until = NULL
-WHERE id = %s AND owner = %s AND status = %s RETURNING id"""
-ENDED = """SELECT chat_turn.*, chat_conversation.owner_id AS person FROM chat_turn
-JOIN chat_conversation ON chat_conversation.id = chat_turn.conversation_id WHERE chat_turn.id = %s"""
+WHERE id = %s AND owner = %s AND status = %s
+RETURNING *, (SELECT owner_id FROM chat_conversation WHERE id = conversation_id) AS person"""
 
 
 def hold_conversation_of(turn: int) -> None:
@@ -156,19 +165,17 @@ def end_turn(owner: str, turn: int, end: tuple[str, str, dict[str, Any]]) -> Tur
     The turn has the `person` of its conversation, so that this is not read for the quota alone.
     """
     hold_conversation_of(turn)
-    if raw_sql.row(END, *end, turn, owner, TurnStatus.RUNNING) is None:
-        return None
-    return raw_sql.made(Turn, ENDED, turn)[0]
+    return next(iter(raw_sql.made(Turn, END, *end, turn, owner, TurnStatus.RUNNING)), None)
 
 
-LAST_WORDS = """UPDATE chat_message SET content = %s, thinking = %s, thinking_ms = %s
+LAST_WORDS = """UPDATE chat_message SET content = %s, thinking = %s, thinking_ms = %s, finished = %s
 WHERE id = %s AND turn_id = %s AND NOT finished"""
 
 
 def write_reply(turn: int, reply: ReplyRow) -> None:
-    """Store the whole text of an unfinished reply."""
+    """Store the whole text of an unfinished reply, which is finished then."""
     message, text, thinking, thinking_ms = reply
-    raw_sql.change(LAST_WORDS, text, thinking, thinking_ms, message, turn)
+    raw_sql.change(LAST_WORDS, text, thinking, thinking_ms, True, message, turn)
 
 
 ANSWERS = """SELECT chat_message.*, EXISTS (SELECT 1 FROM chat_message AS other WHERE other.id <> chat_message.id

@@ -136,8 +136,11 @@ class TurnHeartbeat:
             self.show_storage()
             return
         runner, began = self._runner, time.monotonic()
-        for turn_id in await in_database(kept_out)(list(runner.runs)) if runner.runs else ():
-            runner.cancel(turn_id, "kept_out")
+        people = {turn_id: run.claimed.person for turn_id, run in runner.runs.items()}
+        out = await in_database(kept_out)(set(people.values())) if people else ()
+        for turn_id, person in people.items():
+            if person in out:
+                runner.cancel(turn_id, "kept_out")
         for closed in await in_database(questions.expire)():
             await runner.go_on(closed)
         if time.monotonic() - began > LOCK_WAIT:

@@ -149,7 +149,7 @@ async def test_saving_holds_for_everyone(conversation: Conversation, profile: Mo
         assert said.message.text == "Saved for everyone: phi-x:7b refuses tools."
         assert said.model is not None and said.model.evidence.state == "off"
         assert value(profile) == (False, "user_confirmed")
-        number = change_feed.decisions([profile.pk])[profile.pk]
+        number = change_feed.decisions()[profile.pk]
         assert model_notices.announce_decision(str(conversation.pk), profile.pk, number) == (), "it is said once"
         with pytest.raises(Conflict):
             questions.answer(conversation.owner, closed.question, questions.SubmittedAnswer("session"))

@@ -8,6 +8,8 @@ logged (tests, traces) use Django's cursors.
 from __future__ import annotations
 
 import re
+import sqlite3
+from asyncio import _get_running_loop
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -29,23 +31,28 @@ _changed: WeakKeyDictionary[BaseDatabaseWrapper, tuple[Any, int]] = WeakKeyDicti
 
 def able(here: BaseDatabaseWrapper) -> bool:
     """Return whether statements may run directly."""
-    return here.vendor == "sqlite" and not here.execute_wrappers and not here.queries_logged
+    return here.vendor == "sqlite" and not here.execute_wrappers and not here.force_debug_cursor
 
 
 def run(here: BaseDatabaseWrapper, statement: str, values: Sequence[Any], take: Callable[[Any], Any]) -> Any:
     """Run a statement; return what `take` reads from its cursor."""
-    here.ensure_connection()
-    here.validate_no_broken_transaction()
+    if here.connection is None or _get_running_loop() is not None:
+        here.ensure_connection()  # it refuses to work in the event loop
+    if here.needs_rollback:
+        here.validate_no_broken_transaction()
     text, of_answers = _translated(statement)
-    with here.wrap_database_errors:
+    try:
         if not of_answers:
             return take(here.connection.execute(text, values))
         before = here.connection.total_changes
         found = take(here.connection.execute(text, values))
-        kept, count = _changed.get(here, (None, 0))
-        count = count if kept is here.connection else 0
-        _changed[here] = here.connection, count + here.connection.total_changes - before
-        return found
+    except sqlite3.Error:
+        with here.wrap_database_errors:
+            raise
+    kept, count = _changed.get(here, (None, 0))
+    count = count if kept is here.connection else 0
+    _changed[here] = here.connection, count + here.connection.total_changes - before
+    return found
 
 
 @lru_cache(maxsize=512)

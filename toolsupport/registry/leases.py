@@ -20,6 +20,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from toolsupport.models import Lease
+from toolsupport.registry import row_cache
 
 # A person waits for an answer that has stopped growing, so its lease is short.
 TURN = timedelta(seconds=5)
@@ -35,10 +36,15 @@ def in_future(delta: timedelta) -> Combinable:
 
 
 def has_work(model: type[Model]) -> bool:
-    """Return whether a row of this model waits or runs.
+    """Return whether a row of this model waits or runs; not for turns, whose changes are not counted.
 
-    Every process asks each second: one statement, outside a transaction, which would count as a writer of SQLite.
+    Every process asks each second, outside a transaction, which would count as a writer of SQLite. On SQLite nothing is
+    read while nothing changes.
     """
+    return row_cache.read(_has_work, model)
+
+
+def _has_work(model: type[Model]) -> bool:
     return model._default_manager.filter(status__in=("queued", "running")).exists()
 
 

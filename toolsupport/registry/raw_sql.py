@@ -19,7 +19,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 from django.db.models.sql import Query
 
-from toolsupport.registry import direct_sqlite
+from toolsupport.registry import direct_sqlite, row_objects
 
 WORDS = {
     # A transaction of SQLite is alone: there are no writers to lock out.
@@ -101,21 +101,23 @@ def made(model: type[Row], statement: str, *values: object) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class _ColumnPlan:
-    """Maps columns to a model: its fields as (name, place, expression, converters), and the other columns."""
+    """Maps columns to a model: its fields, each as (place, expression, converters), and the other columns."""
 
-    fields: list[tuple[str, int, Any, list[Converter]]]
+    names: list[str]
+    fields: list[tuple[int, Any, list[Converter]]]
     others: list[tuple[str, int]]
 
 
 def row_of(model: type[Row], columns: tuple[str, ...], values: tuple[Any, ...]) -> Row:
     """Return a row that a statement gave as a model, from the names of its columns and their values."""
+    here = connections[DEFAULT_DB_ALIAS]
     plan, found = _plan(model, columns), []
-    for _, place, expression, converters in plan.fields:
+    for place, expression, converters in plan.fields:
         value = values[place]
         for convert in converters:
-            value = convert(value, expression, connection)
+            value = convert(value, expression, here)
         found.append(value)
-    row = model.from_db(connection.alias, [name for name, *_ in plan.fields], found)
+    row = row_objects.stored(model, plan.names, found, here.alias)
     for name, place in plan.others:
         setattr(row, name, values[place])
     return row
@@ -123,16 +125,18 @@ def row_of(model: type[Row], columns: tuple[str, ...], values: tuple[Any, ...]) 
 
 @cache
 def _plan(model: type[Model], columns: tuple[str, ...]) -> _ColumnPlan:
-    fields: list[tuple[str, int, Any, list[Converter]]] = []
-    for field in model._meta.concrete_fields:  # in this order a model takes its values
+    names, fields = [], list[tuple[int, Any, list[Converter]]]()
+    for field in model._meta.concrete_fields:
         if field.column in columns:
             expression: Any = field.get_col(model._meta.db_table)
             converters = connection.ops.get_db_converters(expression) + expression.get_db_converters(connection)
-            fields.append((field.attname, columns.index(field.column), expression, converters))
+            names.append(field.attname)
+            fields.append((columns.index(field.column), expression, converters))
     own = {field.column for field in model._meta.concrete_fields}
-    return _ColumnPlan(fields, [(name, place) for place, name in enumerate(columns) if name not in own])
+    return _ColumnPlan(names, fields, [(name, place) for place, name in enumerate(columns) if name not in own])
 
 
+_NONE: frozenset[type] = frozenset((type(None),))
 _TEXT: frozenset[type] = frozenset((str, type(None)))
 _NUMBER: frozenset[type] = frozenset((int, type(None)))
 # The fields of exactly these classes store such a value unchanged.
@@ -144,7 +148,10 @@ PLAIN: dict[type, frozenset[type]] = {
     models.PositiveIntegerField: _NUMBER,
     models.ForeignKey: _NUMBER,
     models.BooleanField: frozenset((bool,)),
+    models.DateTimeField: _NONE,
 }
+_EMPTY: dict[type, str] = {dict: "{}", list: "[]"}
+_InsertedField = tuple[Any, str, frozenset[type]]
 
 
 def insert(row: Model) -> None:
@@ -154,10 +161,9 @@ def insert(row: Model) -> None:
     """
     here = connections[DEFAULT_DB_ALIAS]
     begin, end, fields = _insertion(type(row), row.pk is None, here.vendor)
-    places: list[str] = []
-    values: list[Any] = []
-    for field, plain in fields:
-        value = field.pre_save(row, True)
+    own, places, values = row.__dict__, list[str](), list[Any]()
+    for field, name, plain in fields:
+        value = own[name] if name else field.pre_save(row, True)
         if type(value) in plain:
             places.append("%s")
             values.append(value)
@@ -173,9 +179,11 @@ def insert(row: Model) -> None:
 
 def _placed(row: Model, value: Any, field: Any, here: BaseDatabaseWrapper) -> tuple[str, Sequence[Any]]:
     """Return the part of a statement for a value, and its parameters; expressions are times by the database's clock."""
-    if not hasattr(value, "resolve_expression"):
-        return "%s", (field.get_db_prep_save(value, here),)
-    return _compiled(type(row), here.vendor, value)
+    if hasattr(value, "resolve_expression"):
+        return _compiled(type(row), here.vendor, value)
+    if here.vendor == "sqlite" and type(value) in _EMPTY and not value and type(field) is models.JSONField:
+        return "%s", (_EMPTY[type(value)],)
+    return "%s", (field.get_db_prep_save(value, here),)
 
 
 @lru_cache(maxsize=64)
@@ -187,17 +195,23 @@ def _compiled(model: type[Model], vendor: str, value: Any) -> tuple[str, Sequenc
 
 
 @cache
-def _insertion(model: type[Model], numbered: bool, vendor: str) -> tuple[str, str, list[tuple[Any, frozenset[type]]]]:
+def _insertion(model: type[Model], numbered: bool, vendor: str) -> tuple[str, str, list[_InsertedField]]:
     """Return an insertion before and after its values, and their fields; `numbered`: the database gives the id.
 
-    Each field has the types whose values are passed unchanged.
+    Each field has the attribute with its value ("": `pre_save` returns it), and the types that are passed unchanged.
     """
     fields = [field for field in model._meta.concrete_fields if not (numbered and field.primary_key)]
     quoted = connection.ops.quote_name
     columns = ", ".join(quoted(str(field.column)) for field in fields)
-    planned = [(field, PLAIN.get(type(field), frozenset())) for field in fields]
+    planned = [(field, "" if _is_stamp(field) else field.attname, PLAIN.get(type(field), _NONE)) for field in fields]
     end = f" RETURNING {quoted(str(model._meta.pk.column))}" if numbered else ""
     return f"INSERT INTO {quoted(model._meta.db_table)} ({columns}) VALUES", end, planned
+
+
+def _is_stamp(field: Any) -> bool:
+    """Return whether a field sets its own value when a row is stored."""
+    own = type(field).pre_save is models.Field.pre_save
+    return not own and (not isinstance(field, models.DateTimeField) or field.auto_now or field.auto_now_add)
 
 
 def hold(statement: str, *values: object) -> None:
@@ -217,9 +231,12 @@ def parsed(value: Any) -> Any:
     return orjson.loads(value) if isinstance(value, str) else value
 
 
+_UNCHANGED = frozenset((str, int, bool, type(None)))
+
+
 def adapted(value: object, here: BaseDatabaseWrapper) -> Any:
     """Return a value for the driver; a mapping or a list becomes JSON."""
-    if isinstance(value, str | int | None):
+    if type(value) in _UNCHANGED:
         return value
     if isinstance(value, UUID) and not here.features.has_native_uuid_field:
         return value.hex

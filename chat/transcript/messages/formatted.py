@@ -22,6 +22,7 @@ from django.utils.safestring import SafeString, mark_safe
 from chat.models import FormattedMessage, Message
 from chat.transcript import sql
 from chat.transcript.messages.view_models import SharedConversation, ShownConversation, ShownMessage
+from toolsupport.registry import row_objects
 from toolsupport.rendering import format_tasks
 from toolsupport.work_pool.pool import work_pool
 from toolsupport.work_pool.types import OverBudget, WorkError, WorkRefused
@@ -143,7 +144,7 @@ def _store(made: Sequence[tuple[int, str, str]]) -> None:
 
 
 def _row(message: int, text: str, html: str) -> FormattedMessage:
-    return FormattedMessage(message_id=message, html=html, seal=_seal(text, html))
+    return row_objects.new(FormattedMessage, message_id=message, html=html, seal=_seal(text, html))
 
 
 def _write(rows: Sequence[FormattedMessage]) -> None:

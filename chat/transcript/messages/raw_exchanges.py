@@ -15,7 +15,7 @@ from chat.transcript import sql
 from toolsupport.core import exchange_text
 from toolsupport.core.redaction import redact
 from toolsupport.providers.exchange_recorder import RecordedExchange
-from toolsupport.registry import raw_sql
+from toolsupport.registry import raw_sql, row_objects
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,8 @@ def prepared(recorded: Sequence[RecordedExchange]) -> PreparedExchanges:
 def _row(recorded: RecordedExchange) -> RawExchange:
     request = exchange_text.request_text(recorded.body, recorded.tools)
     reply = exchange_text.reply_text(recorded.head, recorded.tail, recorded.left_out)
-    return RawExchange(
+    return row_objects.new(
+        RawExchange,
         url=redact(recorded.url),
         request=request,
         request_bytes=len(recorded.body),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -31,11 +31,10 @@ ABOUT_TESTS = (BEGUN, "detected", "inconclusive", "flag_to_set")
 
 @dataclass(frozen=True, slots=True)
 class NewsSnapshot:
-    """The present state: each conversation's model, its relevant tests, people's newest decision on each model."""
+    """The present state: people's newest decision on each model, and whether no test runs or ended just now."""
 
-    models: dict[str, int]
-    tests: list[ShownDetection]
-    decisions: dict[int, int]
+    decisions: Mapping[int, int]
+    quiet: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +53,16 @@ class ModelNews:
     failed: tuple[str, ...] = ()
 
 
-def look(conversations: Collection[str]) -> NewsSnapshot:
-    """Read the state with three small queries for all open pages together."""
+def look() -> NewsSnapshot:
+    """Read the state for all open pages together."""
+    return NewsSnapshot(news_of.decisions(), news_of.is_quiet())
+
+
+def concerned(conversations: Collection[str]) -> tuple[dict[str, int], list[ShownDetection]]:
+    """Return the model (id) of each conversation, and the tests of these models that run or ended just now."""
     rows = Conversation.objects.filter(pk__in=conversations, profile__isnull=False)
     models = {str(pk): profile for pk, profile in rows.values_list("pk", "profile_id")}
-    wanted = set(models.values())
-    return NewsSnapshot(models, news_of.tests(wanted), news_of.decisions(wanted))
+    return models, news_of.tests(set(models.values()))
 
 
 def missed(conversations: Collection[str]) -> list[tuple[str, ShownDetection]]:

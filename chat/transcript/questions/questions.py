@@ -40,6 +40,7 @@ from toolsupport.core import call_validation, outside_content
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.types import JSON, ToolCall, ToolSpec
+from toolsupport.registry import row_cache
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.metrics.call_metrics import CallCount
 
@@ -262,9 +263,17 @@ def _closed(question: Question, given: str, by: str) -> ClosedQuestion:
     return ClosedQuestion(question.pk, str(question.conversation_id), given, turn, (announced,))
 
 
-@transaction.atomic
 def expire() -> list[ClosedQuestion]:
     """Close expired questions: their calls do not run, and the model gets the reason."""
+    return _expire() if row_cache.read(_any_may_expire) else []
+
+
+def _any_may_expire() -> bool:
+    return Question.objects.filter(answer="", expires_at__isnull=False).exists()
+
+
+@transaction.atomic
+def _expire() -> list[ClosedQuestion]:
     closed = []
     late = Question.objects.filter(answer="", expires_at__lte=Now()).select_related("conversation")
     hold(*late.values_list("conversation_id", flat=True))

@@ -51,7 +51,7 @@ def apply(person: Person, question: Question, answer: str) -> Announcement[Added
     conversation, profile = question.conversation, question.turn.profile
     learned = refusal_learning.learn(answer, LearningChoice(profile.pk, str(conversation.pk), person.pk or 0))
     # The notice added here must not be added again by `model_notices`.
-    received = {RECEIVED: change_feed.decisions([profile.pk])[profile.pk]} if learned.notice == "saved" else {}
+    received = {RECEIVED: change_feed.decisions()[profile.pk]} if learned.notice == "saved" else {}
     if learned.settings or received:
         chat_settings.change(conversation.pk, **learned.settings, **received)
     facts = {"model": profile.name, "verdict": VERDICTS["refused"]}

@@ -114,7 +114,7 @@ def _decide(person: Person, conversation: Conversation, profile: int, value: boo
     reason = sentence("answered_in_chat")
     if Action.DECIDE_FOR_ALL in actions_of(person.pk or 0):
         overrides.add(NewOverride(profile, "tools", value, actor=person.pk, reason=reason, newest=newest))
-        chat_settings.change(conversation.pk, **{RECEIVED: change_feed.decisions([profile])[profile]})
+        chat_settings.change(conversation.pk, **{RECEIVED: change_feed.decisions()[profile]})
         return _say(conversation, profile, "saved", WORDS[value])
     session = str(conversation.pk)
     overrides.add(NewOverride(profile, "tools", value, actor=person.pk, reason=reason, session=session))

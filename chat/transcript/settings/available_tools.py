@@ -15,6 +15,7 @@ from chat.tools.tool import Tool
 from chat.transcript.settings.team_context import TeamContext
 from toolsupport.core.remote_tools import RemoteTool
 from toolsupport.core.tool_selection import Candidate, Kind
+from toolsupport.registry import row_cache
 from toolsupport.registry.mcp import mcp_servers
 from toolsupport.registry.models.request_context import ToolOffer
 from toolsupport.registry.settings import team_settings, tool_settings
@@ -23,7 +24,18 @@ from toolsupport.registry.settings import team_settings, tool_settings
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {tool_search.NAME: "search", search_schemas.NAME: "sql", execute_sql.NAME: "sql"}
 )
+_NEED_SOMETHING = tuple(tool for tool in BUILTINS.values() if tool.needs)
 NO_PROMPTS = "There are no prompts to choose from."
+
+
+def of_chat(toolset: Sequence[str], team: TeamContext) -> ToolOffer:
+    """Return the tools in a conversation with this toolset; the same object as long as nothing changes.
+
+    `team` is as `team_context.read` returns it: its databases are all that differs between people. What a tool needs
+    may be installed or fail while no row changes, so it is looked at each time.
+    """
+    missing = tuple(tool.missing for tool in _NEED_SOMETHING)
+    return row_cache.read_by(lambda: offer(toolset, team), offer, team.databases, tuple(toolset), missing)
 
 
 def offer(

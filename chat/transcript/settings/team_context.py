@@ -8,7 +8,7 @@ from typing import Any
 
 from chat.tools.stores import NamedPrompt
 from chat.transcript.settings import prompt_context
-from toolsupport.registry import row_cache
+from toolsupport.registry import raw_sql, row_cache
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.settings import team_settings
 
@@ -27,9 +27,13 @@ class TeamContext:
 
 
 def read(person: int) -> TeamContext:
-    """Return what is stored now."""
+    """Return what is stored now; the same object as long as no row changes."""
+    return row_cache.read(_read, person)
+
+
+def _read(person: int) -> TeamContext:
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for kind, name, value in row_cache.rows(STORED, person):
+    for kind, name, value in raw_sql.rows(STORED, person):
         found[kind].append((name, value))
     prompts = tuple(NamedPrompt(name, description) for name, description in found["prompt"])
     return TeamContext(team_settings.in_force(found["setting"]), prompts, sql_sources.in_words(found["database"]))

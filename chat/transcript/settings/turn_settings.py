@@ -60,6 +60,9 @@ class ChatRequestContext(RequestContext):
     team_settings: Mapping[str, Any] = field(default_factory=dict)
 
 
+_INHERITED = tuple(each.name for each in fields(RequestContext) if each.name != "request_spec")
+
+
 def prepared(conversation: Conversation, remotes: tuple[RemoteTool, ...] | None = None) -> ChatRequestContext:
     """Return the request context of a conversation, with every available tool. Raises ConfigError.
 
@@ -69,23 +72,24 @@ def prepared(conversation: Conversation, remotes: tuple[RemoteTool, ...] | None 
         raise ConfigError("Choose a model first.")
     wanted = chat_settings(conversation.settings)
     team = team_context.read(conversation.owner_id)
-    prompt_parts = prompt_context.of(conversation, team.prompts)
     found = conversation.settings.get("toolset") or ()
-    offered = available_tools.offer(found, team, remotes)
+    offered = available_tools.of_chat(found, team) if remotes is None else available_tools.offer(found, team, remotes)
+    prompt_parts = prompt_context.of(conversation, team.prompts)
     made = request_context.for_profile(conversation.profile, offered, wanted, str(conversation.pk))
-    system = prompt_parts.system(made.request_spec.system)
-    request_spec = replace(made.request_spec, system=system, notes=prompt_parts.notes)
+    request_spec = made.request_spec
+    system, notes = prompt_parts.system(request_spec.system), prompt_parts.notes
+    if (system, notes) != (request_spec.system, request_spec.notes):
+        request_spec = replace(request_spec, system=system, notes=notes)
     if conversation.settings.get(THROUGH_BASH) == conversation.profile.pk:
         request_spec = shell_translation.after_refusal(request_spec) or request_spec
     if context_of(request_spec) == "minimal_system":
         request_spec = replace(request_spec, documents=documents(workspace(str(conversation.pk))))
-    found_by = conversation.settings.get(FOUND_BY) or {}
-    offered_names = {tool.name for tool in request_spec.callable}
-    outside = (outside_content.read(rows) for name, rows in found_by.items() if name in offered_names)
-    prompt_parts = replace(prompt_parts, outside_tools=outside_content.merged(*outside))
-    inherited = {name.name: getattr(made, name.name) for name in fields(made)}
-    inherited["request_spec"] = request_spec
-    return ChatRequestContext(**inherited, prompt_parts=prompt_parts, team_settings=team.settings)
+    if found_by := conversation.settings.get(FOUND_BY):
+        offered_names = {tool.name for tool in request_spec.callable}
+        outside = (outside_content.read(rows) for name, rows in found_by.items() if name in offered_names)
+        prompt_parts = replace(prompt_parts, outside_tools=outside_content.merged(*outside))
+    inherited = {name: getattr(made, name) for name in _INHERITED}
+    return ChatRequestContext(request_spec, **inherited, prompt_parts=prompt_parts, team_settings=team.settings)
 
 
 def prepared_without_chat(profile_id: int, person: int, tool: str) -> RequestContext:

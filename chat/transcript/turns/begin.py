@@ -46,7 +46,7 @@ from toolsupport.core.errors import Busy
 from toolsupport.core.outside_content import OutsideSource
 from toolsupport.core.prompt import GO_ON
 from toolsupport.core.types import Role
-from toolsupport.registry import raw_sql, shared_transaction, storage
+from toolsupport.registry import raw_sql, row_objects, shared_transaction, storage
 from toolsupport.registry.leases import TURN, in_future
 from toolsupport.registry.people import quota_use, quotas
 
@@ -145,13 +145,14 @@ def begin(request: TurnRequest) -> AcceptedMessage:
 
     Raises NotFound, Busy, QuotaSpent, ConfigError or the builder's errors, and then nothing is stored.
     """
-    conversation = own(request.person, request.conversation, lock=True)
+    conversation = own(request.person, request.conversation, lock=True, with_state=True)
     client_id = request.builder.client_id_in(conversation)
     room = room_for(conversation, client_id, request.owner)
     if room.known is not None:
         return AcceptedMessage(room.known, present.message(question_of(room.known)), repeated=True)
     draft = request.builder.draft(conversation)
-    turn = Turn(conversation=conversation, client_id=client_id, owner=request.owner, program=draft.program)
+    made = {"client_id": client_id, "owner": request.owner, "program": draft.program}
+    turn = row_objects.new(Turn, conversation=conversation, **made)
     _insert_turn(turn, draft.prepared)
     if limited := quotas.limited(conversation.owner_id):
         # On the day of the turn: its end removes a failed request from the count of that day.
@@ -210,7 +211,8 @@ def _with_reply(turn: Turn, prepared: ChatRequestContext, *first: Thing, forks: 
     """Return a running turn with the empty message for its model; `first` is announced before both."""
     conversation = turn.conversation
     claimed = _claimed(turn, prepared)
-    reply = Message(
+    reply = row_objects.new(
+        Message,
         conversation=conversation,
         parent_id=conversation.leaf_id,
         role=Role.ASSISTANT,
@@ -247,7 +249,7 @@ def _claimed(turn: Turn, prepared: ChatRequestContext) -> ClaimedTurn:
         history=log.messages,
         received=outside_content.merged(log.received, parts.outside, parts.outside_tools, besides),
         asked=log.asked,
-        granted=questions.granted(str(conversation.pk)),
+        granted=questions.granted(str(conversation.pk)) if getattr(conversation, "has_grants", True) else frozenset(),
         searched="toolset" in conversation.settings,
     )
 

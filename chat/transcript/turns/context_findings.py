@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from chat.models import Turn
-from chat.transcript.turn_store import fenced
+from chat.transcript.turn_store import TurnStore, fenced
 from toolsupport.core.prompt.context_fitting import ContextWindow
 from toolsupport.core.prompt.token_counts import MeasuredPrompt
 from toolsupport.registry.metrics import prompt_token_counts
 from toolsupport.registry.settings import context_sizes
 
 
+def count_prompt(store: TurnStore, build: str, tools_digest: str, seen: MeasuredPrompt) -> None:
+    """Store the token count of a request, unless that of a shorter one is stored.
+
+    Answers that begin together count the same request: only the first of them needs a transaction.
+    """
+    if prompt_token_counts.is_new(build, tools_digest, seen):
+        _count_prompt(store, build, tools_digest, seen)
+
+
 @fenced
-def count_prompt(turn: Turn, build: str, tools_digest: str, seen: MeasuredPrompt) -> None:
-    """Store the token count of a request."""
+def _count_prompt(turn: Turn, build: str, tools_digest: str, seen: MeasuredPrompt) -> None:
     prompt_token_counts.learn(build, tools_digest, seen)
 
 

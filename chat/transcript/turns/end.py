@@ -138,8 +138,10 @@ def close(turn: Turn, reason: str, html: str | None = None) -> TurnEnd:
         open_runs.update(status=status, error="Not finished: the answer ended first.", snapshot=None)
         closed = questions.close_all(turn, reason)
     for row in again:
-        row.finished, row.turn = True, turn
-        sql.finish(row.pk)
+        row.turn = turn
+        if not row.finished:
+            row.finished = True
+            sql.finish(row.pk)
     announced = announce_all(
         turn.conversation_id,
         *(FinishedMessage(_last_state(row, row is last, html if row is last else None)) for row in again),

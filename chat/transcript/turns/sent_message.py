@@ -12,6 +12,7 @@ from chat.transcript.messages.titles import title_of
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns.begin import Draft
 from toolsupport.core.types import Role
+from toolsupport.registry import row_objects
 
 START = 0
 
@@ -38,7 +39,8 @@ class SentMessage:
         keep_first_choice(conversation)
         checked = attachments.check(str(conversation.pk), self.attachments)
         pending_files.sent(conversation, checked)
-        message = Message(
+        message = row_objects.new(
+            Message,
             conversation=conversation,
             parent_id=conversation.leaf_id,
             role=Role.USER,

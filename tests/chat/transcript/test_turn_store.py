@@ -54,6 +54,8 @@ READS = {
 # What a reply shows about its model is true whoever owns the turn.
 ABOUT_MODELS = {"reasoning_starts.learn", "response_schema_faults.learn"}
 HELPERS = {"self._keep", "self._park", "self._source", "context_guard.without"}
+# It reads first, and writes by a fenced function.
+HELPERS |= {"context_findings.count_prompt"}
 # They format text in workers and read no rows.
 HELPERS |= {"formatted.get_ready", "formatted.formatted", "formatted.formatted_blocks", "present.readable"}
 # They choose the words of an approval.

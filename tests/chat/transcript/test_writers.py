@@ -63,7 +63,7 @@ WRITERS = {
     "questions.answer": STATUS,
     "questions._edit": CALLERS,
     "questions._closed": CALLERS,
-    "questions.expire": STATUS,
+    "questions._expire": STATUS,
     "questions.revoke": "writes grants only",
     "unknown_model.ask": STATUS,
     "model_notices._close": STATUS,

@@ -35,7 +35,9 @@ class Owner:
         still = LiveReply(lambda _: None, 8)
         runs = {1: self.reply, 2: still}
         self.runs: Any = {
-            turn: SimpleNamespace(reply=reply, claimed=SimpleNamespace(turn=turn, conversation=str(turn)))
+            turn: SimpleNamespace(
+                reply=reply, claimed=SimpleNamespace(turn=turn, conversation=str(turn), person=10 * turn)
+            )
             for turn, reply in runs.items()
         }
         self.cancelled: list[tuple[int, str]] = []
@@ -173,7 +175,7 @@ async def test_a_sweep_closes_what_expired_and_takes_what_others_left(
     owner: Owner, monkeypatch: pytest.MonkeyPatch, accepting: bool
 ) -> None:
     monkeypatch.setattr(heartbeat, "in_database", in_this_thread)
-    monkeypatch.setattr(heartbeat, "kept_out", lambda turns: [turn for turn in turns if turn == 2])
+    monkeypatch.setattr(heartbeat, "kept_out", lambda people: {20} & people)
     monkeypatch.setattr(questions, "expire", lambda: ["question"])
     monkeypatch.setattr(leases, "settle", lambda running, only: (["turn", running], [9]))
     owner.accepting = accepting

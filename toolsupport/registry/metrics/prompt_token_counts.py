@@ -21,6 +21,13 @@ def known(build_key: str, tools_digest: str) -> TokenCounts:
     return TokenCounts(counted.get(tools_digest) if tools_digest else None, counted.get(WITHOUT))
 
 
+def is_new(build_key: str, tools_digest: str, seen: MeasuredPrompt) -> bool:
+    """Return whether the request of a count is shorter than the stored one, or none is stored."""
+    counts = known(build_key, tools_digest)
+    stored = counts.with_tools if tools_digest else counts.without
+    return stored is None or seen.characters < stored.characters
+
+
 @transaction.atomic
 def learn(build_key: str, tools_digest: str, seen: MeasuredPrompt) -> None:
     """Store a count if its request is shorter than the stored one."""

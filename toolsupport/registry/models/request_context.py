@@ -124,11 +124,8 @@ def for_profile(profile: ModelProfile, offered: ToolOffer, settings: ChatSetting
     if made.offers_tools and (made.format != "native" or made.fallbacks):
         made = replace(made, examples=example_calls.examples(build, made.tools))
     counts = prompt_token_counts.known(build, kept.tools_digest)
-    endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
-    watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
-    window, team = context_sizes.window(profile), switches.of(offered.team)
-    more = (prompt_origins.modelfile_prompt(profile), team, bool(profile.options.get("fallback_models")))
-    return RequestContext(made, endpoint, build, counts, kept.toolbox, window, offered.remotes, flag, watch, *more)
+    endpoint = servers.endpoint_of(profile.server, profile)
+    return RequestContext(made, endpoint, build, counts, kept.toolbox, kept.window, offered.remotes, *kept.more)
 
 
 Inputs = tuple[ModelProfile, Capabilities, bool, tuple[Candidate, ...], ChatSettings, Mapping[str, Any]]
@@ -136,12 +133,17 @@ Inputs = tuple[ModelProfile, Capabilities, bool, tuple[Candidate, ...], ChatSett
 
 @dataclass(frozen=True, slots=True)
 class RequestDraft:
-    """The part of a request that follows from its inputs alone, without further rows."""
+    """The part of a request that follows from its inputs alone, without further rows.
+
+    `more` are the last fields of its RequestContext, from `lacks_flag`.
+    """
 
     inputs: Inputs
     request_spec: RequestSpec
     toolbox: Toolbox
     tools_digest: str
+    window: ContextWindow
+    more: tuple[bool, WatchedModel, str, TeamSwitches, bool]
 
 
 # The latest choice for each model, in chats and for programs: choosing tools takes longer than comparing the inputs.
@@ -162,7 +164,7 @@ def _same(kept: Inputs, inputs: Inputs) -> bool:
 
 def _draft(inputs: Inputs) -> RequestDraft:
     profile, capabilities, ours, candidates, settings, team = inputs
-    kept = model_settings.of(profile)
+    kept, window, in_force = model_settings.of(profile), context_sizes.window(profile), switches.of(team)
     toolbox = choose(capabilities, candidates, preferences(profile, settings, team))
     made = RequestSpec(
         model=profile.name,
@@ -175,21 +177,24 @@ def _draft(inputs: Inputs) -> RequestDraft:
         fallbacks=toolbox.fallbacks,
         if_refused=toolbox.if_refused,
         system=settings.system or prompt_origins.base_prompt(profile, team),
-        options=options(replace(kept, num_ctx=context_sizes.window(profile).given), settings, team),
+        options=options(replace(kept, num_ctx=window.given), settings, team),
         think=kept.think,
         keep_alive=kept.keep_alive,
         turn_context=kept.turn_context,
         begins_inside=reasoning_starts.known(profile),
         strong_nudge=_needs_a_push(profile) if kept.strong_nudge is None else kept.strong_nudge,
     )
-    if ours and switches.of(team).translates and kept.translation is not False:
+    if ours and in_force.translates and kept.translation is not False:
         made = shell_translation.rerouted(made)
     if made.offers_tools and made.format == "native":
         made = replace(made, stream=capabilities["streaming"].value is not False)
     if made.offers_tools and made.think is None:
         made = replace(made, think=THINK.get(capabilities["tools_thinking"].value))
-    made = _able_to_force(made, profile.server.kind, switches.of(team))
-    return RequestDraft(inputs, made, toolbox, tools_digest(made))
+    made = _able_to_force(made, profile.server.kind, in_force)
+    watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
+    falls_back = bool(profile.options.get("fallback_models"))
+    more = (bool(profile.missing_flag), watch, prompt_origins.modelfile_prompt(profile), in_force, falls_back)
+    return RequestDraft(inputs, made, toolbox, tools_digest(made), window, more)
 
 
 def _able_to_force(made: RequestSpec, kind: str, team: TeamSwitches) -> RequestSpec:

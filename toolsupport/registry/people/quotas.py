@@ -11,6 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -22,6 +23,7 @@ from toolsupport.models import ApiKey, QuotaLimit
 from toolsupport.registry.people import permissions
 
 FRESH = 2.0  # seconds after which a quota set in another process counts here; requests read no quotas
+VARIABLES = tuple(f"TOOLSUPPORT_QUOTA_{name.upper()}" for name in FIELDS)
 Subject = tuple[str, str]  # kind and name or id
 
 
@@ -58,6 +60,8 @@ class QuotaHolder:
 
 def limited(person_id: int, key_id: int = 0) -> tuple[QuotaHolder, ...]:
     """Return the limited holders of a request of this person; without any quota nothing is read."""
+    if not table.rows() and not of_environment().limits:
+        return ()
     found = (QuotaHolder(PERSON, person_id, of_person(person_id)),)
     return tuple(subject for subject in found if subject.quota.limits) + of_key(key_id)
 
@@ -82,7 +86,13 @@ def combined(rows: Mapping[Subject, Quota], person: str, role: str) -> Quota:
 
 def of_environment() -> Quota:
     """Return the quota of people for whom nothing else is set."""
-    return Quota(**{name: settings.ENV[f"TOOLSUPPORT_QUOTA_{name.upper()}"] for name in FIELDS})
+    env = settings.ENV
+    return _quota_of(tuple(env[name] for name in VARIABLES))
+
+
+@lru_cache(maxsize=4)
+def _quota_of(values: tuple[int | None, ...]) -> Quota:
+    return Quota(*values)
 
 
 def put(kind: str, subject: str, quota: Quota) -> None:

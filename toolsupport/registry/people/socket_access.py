@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
 from toolsupport.models import Session
+from toolsupport.registry import row_cache
 from toolsupport.registry.people import session_store
 from toolsupport.registry.people.permissions import Action, actions_of_each
 
@@ -28,18 +30,35 @@ class SocketAccess:
 
 def refused(passes: Collection[SocketAccess], action: Action) -> dict[SocketAccess, str]:
     """Return the sockets to close, and why: SIGNED_OUT (session, password, person) or FORBIDDEN (the role)."""
-    found: dict[SocketAccess, str] = {}
+    checked = row_cache.read(_checked, frozenset(passes), action)
+    if checked.until is not None and checked.until <= timezone.now():
+        checked = _checked(passes, action)
+    return checked.refused
+
+
+@dataclass(slots=True)
+class _CheckedSockets:
+    """The sockets to close, by the rows alone `until` a session expires."""
+
+    refused: dict[SocketAccess, str] = field(default_factory=dict)
+    until: datetime | None = None
+
+
+def _checked(passes: Collection[SocketAccess], action: Action) -> _CheckedSockets:
+    found = _CheckedSockets()
     waiting = iter(passes)
     while some := list(islice(waiting, AT_ONCE)):
-        found.update(_refused(some, action))
+        sessions = {one.session for one in some}
+        rows = Session.objects.filter(session_key__in=sessions, expire_date__gt=timezone.now())
+        living = dict(rows.values_list("session_key", "expire_date"))
+        found.until = min((*living.values(), *([found.until] if found.until else ())), default=None)
+        found.refused.update(_refused(some, action, set(living)))
     return found
 
 
-def _refused(passes: Collection[SocketAccess], action: Action) -> Iterator[tuple[SocketAccess, str]]:
-    """Run four queries, for any number of sockets."""
+def _refused(passes: Collection[SocketAccess], action: Action, living: set[str]) -> Iterator[tuple[SocketAccess, str]]:
+    """Run three queries, for any number of sockets; `living` are their sessions that have not expired."""
     people = {one.person for one in passes}
-    rows = Session.objects.filter(session_key__in={one.session for one in passes}, expire_date__gt=timezone.now())
-    living = set(rows.values_list("session_key", flat=True))
     living -= session_store.confined_keys(living)
     marks = {user.pk: _marks(user) for user in User.objects.filter(pk__in=people, is_active=True)}
     allowed = actions_of_each(people)

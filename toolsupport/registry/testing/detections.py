@@ -192,13 +192,17 @@ def _any_finished() -> bool:
     return Detection.objects.filter(status="done").exists()
 
 
-@transaction.atomic
 def claim(owner: str, idle: Callable[[int], bool] = always, running: Collection[int] = ()) -> int | None:
     """Claim the oldest queued test whose server has room for it; return its id, or None.
 
     A test after a change of its model waits until its server (id) is `idle`, and for all others. Tests `running` in
     this process are not settled.
     """
+    return _claim(owner, idle, running) if leases.has_work(Detection) else None
+
+
+@transaction.atomic
+def _claim(owner: str, idle: Callable[[int], bool], running: Collection[int]) -> int | None:
     settle(running)
     for pk in queue.waiting(idle):
         free = Detection.objects.filter(pk=pk, status="queued")

@@ -11,19 +11,27 @@ from toolsupport.core.detection_step_results import LATER
 from toolsupport.core.types import JSON
 from toolsupport.models import Detection, HistoryEntry, Server, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import leases
+from toolsupport.registry import leases, row_cache
 from toolsupport.registry.knowledge import event_log
 from toolsupport.registry.servers import server_slots
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionResult, DetectionSignals, TrialRecord
 
 
-@transaction.atomic
 def claim(owner: str) -> int | None:
     """Claim the oldest test with remaining steps whose server has nothing else to test; return its id, or None.
 
     Trials of an attempt that did not end are dropped.
     """
+    return _claim(owner) if row_cache.read(_any_remain) else None
+
+
+def _any_remain() -> bool:
+    return Detection.objects.filter(remaining=True).exists()
+
+
+@transaction.atomic
+def _claim(owner: str) -> int | None:
     free = Detection.objects.filter(leases.ran_out(), remaining=True)
     for row in free.select_related("profile__server").order_by("pk"):
         taken = {"owner": owner, "lease_until": leases.in_future(leases.TEST)}

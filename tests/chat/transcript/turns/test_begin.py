@@ -138,9 +138,9 @@ def test_rows_of_turns_are_made_in_one_place() -> None:
     places = set()
     for path in Path(chat.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in MAKERS:
+            if isinstance(node, ast.Call) and ast.unparse(node).startswith(MAKERS):
                 places.add(path.name)
     assert places == {"begin.py"}
 
 
-MAKERS = ("Turn", "Turn.objects.create", "Turn.objects.get_or_create")
+MAKERS = ("Turn(", "Turn.objects.create(", "Turn.objects.get_or_create(", "row_objects.new(Turn,")
