@@ -304,7 +304,9 @@ def otherwise(request_spec: RequestSpec, refused: ToolsRefused) -> RequestSpec:
 
 def make_request(request_spec: RequestSpec, messages: Sequence[ChatMessage]) -> Request:
     """Build the provider's request: history and system text rendered for what the model may see."""
-    request_spec = replace(request_spec, tools=completed_tools.of(request_spec.tools))
+    tools = completed_tools.of(request_spec.tools)
+    if tools is not request_spec.tools:
+        request_spec = replace(request_spec, tools=tools)
     return Request(
         model=request_spec.model,
         messages=prompt.messages(request_spec, messages),

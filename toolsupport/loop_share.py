@@ -66,10 +66,8 @@ class LoopShare:
             self._schedule()
         return self._spent < ROUND and not self._waiting
 
-    async def enter(self) -> None:
-        """Wait until the next step may begin."""
-        if self.is_free():
-            return
+    async def wait(self) -> None:
+        """Wait until the next step may begin, where it may not at once."""
         owner, turn = person.get(), self._loop.create_future()
         self._waiting.put(owner, (owner, turn))
         await turn
@@ -123,7 +121,7 @@ class LoopStep:
 
     async def __aenter__(self) -> LoopStep:
         if not self._share.is_free():
-            await self._share.enter()
+            await self._share.wait()
         self._round, self._began = self._share.round, self._share.now()
         return self
 

@@ -211,8 +211,9 @@ GROWN = """UPDATE chat_message SET content = %s, thinking = %s WHERE id = %s AND
 
 def write_grown(owner: str, texts: Iterable[tuple[int, str, str]]) -> None:
     """Store growing texts (message, text, thinking), if `owner` still runs their turns."""
-    for message, text, thinking in texts:
-        raw_sql.change(GROWN, text, thinking, message, owner, TurnStatus.RUNNING)
+    raw_sql.change_each(
+        GROWN, ((text, thinking, message, owner, TurnStatus.RUNNING) for message, text, thinking in texts)
+    )
 
 
 PRUNE = """DELETE FROM chat_rawexchange WHERE id IN (SELECT id FROM (

@@ -104,7 +104,7 @@ def test_what_waits_can_be_cancelled_and_short_steps_do_not_wait() -> None:
         await work(share, clock, done, "Bob", 0.0001, 1)
         await rounds(2)
         for _ in range(10):
-            enters = share.enter()
+            enters = LoopStep(share).__aenter__()
             with pytest.raises(StopIteration):
                 enters.send(None)
             share.spend(0.0001)

@@ -88,7 +88,7 @@ class OllamaCodec:
         return self._over
 
     def _line(self, line: bytes, events: list[Event]) -> None:
-        if not line.strip():
+        if not line or line.isspace():
             return
         try:
             chunk = orjson.loads(line)

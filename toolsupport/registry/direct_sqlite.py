@@ -11,6 +11,7 @@ import re
 import sqlite3
 from asyncio import _get_running_loop
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -25,8 +26,17 @@ OF_ANSWERS = re.compile(
 )
 MARK = re.compile(r"(?<!%)%s")
 
-# By Django's connection: the connection of SQLite, and how many rows statements of answers changed on it.
-_changed: WeakKeyDictionary[BaseDatabaseWrapper, tuple[Any, int]] = WeakKeyDictionary()
+
+@dataclass(slots=True)
+class _ChangedRows:
+    """How many rows statements of answers changed on a connection of SQLite."""
+
+    connection: Any
+    rows: int = 0
+
+
+# By Django's connection.
+_changed: WeakKeyDictionary[BaseDatabaseWrapper, _ChangedRows] = WeakKeyDictionary()
 
 
 def able(here: BaseDatabaseWrapper) -> bool:
@@ -36,6 +46,16 @@ def able(here: BaseDatabaseWrapper) -> bool:
 
 def run(here: BaseDatabaseWrapper, statement: str, values: Sequence[Any], take: Callable[[Any], Any]) -> Any:
     """Run a statement; return what `take` reads from its cursor."""
+    return _counted(here, statement, lambda connection, text: take(connection.execute(text, values)))
+
+
+def run_each(here: BaseDatabaseWrapper, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Run a statement once for each row of values."""
+    _counted(here, statement, lambda connection, text: connection.executemany(text, rows))
+
+
+def _counted(here: BaseDatabaseWrapper, statement: str, work: Callable[[Any, str], Any]) -> Any:
+    """Return the result of `work` with SQLite's connection and statement; count the changed rows of answers."""
     if here.connection is None or _get_running_loop() is not None:
         here.ensure_connection()  # it refuses to work in the event loop
     if here.needs_rollback:
@@ -43,15 +63,16 @@ def run(here: BaseDatabaseWrapper, statement: str, values: Sequence[Any], take: 
     text, of_answers = _translated(statement)
     try:
         if not of_answers:
-            return take(here.connection.execute(text, values))
+            return work(here.connection, text)
         before = here.connection.total_changes
-        found = take(here.connection.execute(text, values))
+        found = work(here.connection, text)
     except sqlite3.Error:
         with here.wrap_database_errors:
             raise
-    kept, count = _changed.get(here, (None, 0))
-    count = count if kept is here.connection else 0
-    _changed[here] = here.connection, count + here.connection.total_changes - before
+    counted = _changed.get(here)
+    if counted is None or counted.connection is not here.connection:
+        counted = _changed[here] = _ChangedRows(here.connection)
+    counted.rows += here.connection.total_changes - before
     return found
 
 
@@ -63,5 +84,6 @@ def _translated(statement: str) -> tuple[str, bool]:
 
 def other_changes(here: BaseDatabaseWrapper) -> int:
     """Return how many rows other statements changed on this connection."""
-    kept, count = _changed.get(here, (None, 0))
-    return int(here.connection.total_changes) - (count if kept is here.connection else 0)
+    counted = _changed.get(here)
+    of_answers = counted.rows if counted is not None and counted.connection is here.connection else 0
+    return int(here.connection.total_changes) - of_answers

@@ -6,9 +6,9 @@ writers of these rows wait until the transaction ends).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
@@ -19,7 +19,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 from django.db.models.sql import Query
 
-from toolsupport.registry import direct_sqlite, row_objects
+from toolsupport.registry import direct_sqlite, row_objects, sqlite_values
 
 WORDS = {
     # A transaction of SQLite is alone: there are no writers to lock out.
@@ -70,6 +70,17 @@ def change(statement: str, *values: object) -> int:
     """Return the number of rows that a statement changed."""
     changed: int = _run(statement, values, _count)
     return changed
+
+
+def change_each(statement: str, rows: Iterable[Sequence[object]]) -> None:
+    """Run a statement that changes rows once for each of these rows of values."""
+    here = connections[DEFAULT_DB_ALIAS]
+    text, values = for_vendor(here.vendor, statement), [[adapted(value, here) for value in row] for row in rows]
+    if direct_sqlite.able(here):
+        direct_sqlite.run_each(here, text, values)
+    elif values:
+        with here.cursor() as cursor:
+            cursor.executemany(text, values)
 
 
 def store(rows: Sequence[Model], columns: Sequence[str]) -> None:
@@ -125,11 +136,13 @@ def row_of(model: type[Row], columns: tuple[str, ...], values: tuple[Any, ...]) 
 
 @cache
 def _plan(model: type[Model], columns: tuple[str, ...]) -> _ColumnPlan:
-    names, fields = [], list[tuple[int, Any, list[Converter]]]()
+    here, names, fields = connections[DEFAULT_DB_ALIAS], [], list[tuple[int, Any, list[Converter]]]()
     for field in model._meta.concrete_fields:
         if field.column in columns:
             expression: Any = field.get_col(model._meta.db_table)
-            converters = connection.ops.get_db_converters(expression) + expression.get_db_converters(connection)
+            converters = sqlite_values.converters(field, here) if here.vendor == "sqlite" else None
+            if converters is None:
+                converters = here.ops.get_db_converters(expression) + expression.get_db_converters(here)
             names.append(field.attname)
             fields.append((columns.index(field.column), expression, converters))
     own = {field.column for field in model._meta.concrete_fields}
@@ -150,7 +163,6 @@ PLAIN: dict[type, frozenset[type]] = {
     models.BooleanField: frozenset((bool,)),
     models.DateTimeField: _NONE,
 }
-_EMPTY: dict[type, str] = {dict: "{}", list: "[]"}
 _InsertedField = tuple[Any, str, frozenset[type]]
 
 
@@ -181,9 +193,8 @@ def _placed(row: Model, value: Any, field: Any, here: BaseDatabaseWrapper) -> tu
     """Return the part of a statement for a value, and its parameters; expressions are times by the database's clock."""
     if hasattr(value, "resolve_expression"):
         return _compiled(type(row), here.vendor, value)
-    if here.vendor == "sqlite" and type(value) in _EMPTY and not value and type(field) is models.JSONField:
-        return "%s", (_EMPTY[type(value)],)
-    return "%s", (field.get_db_prep_save(value, here),)
+    text = sqlite_values.written(field, value) if here.vendor == "sqlite" else None
+    return "%s", (field.get_db_prep_save(value, here) if text is None else text,)
 
 
 @lru_cache(maxsize=64)
@@ -241,5 +252,7 @@ def adapted(value: object, here: BaseDatabaseWrapper) -> Any:
     if isinstance(value, UUID) and not here.features.has_native_uuid_field:
         return value.hex
     if isinstance(value, datetime):
+        if value.tzinfo is UTC and here.vendor == "sqlite":
+            return str(value.replace(tzinfo=None))
         return here.ops.adapt_datetimefield_value(value)
     return orjson.dumps(value).decode() if isinstance(value, dict | list) else value
