@@ -1,7 +1,7 @@
 """Makes the rows of every answer without the constructor of their models.
 
-It sends signals, and sets each field through its descriptor: five times the work. For models that have no receivers of
-these signals and no constructor of their own.
+They send signals, which this site does not use, and set each field through its descriptor: five times the work. For
+models without a constructor of their own.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ JUST_NOW = timedelta(seconds=10)
 
 
 def is_quiet() -> bool:
-    """Return whether no test runs or ended just now; nothing is read while no row changes (on SQLite)."""
-    return row_cache.read(_is_quiet)
+    """Return whether no test runs or ended just now; while that is so and no row changes, nothing is read (SQLite)."""
+    return row_cache.read(_is_quiet) or _is_quiet()
 
 
 def _is_quiet() -> bool:

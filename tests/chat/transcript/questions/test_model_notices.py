@@ -196,3 +196,34 @@ def test_chats_that_open_together_cost_as_many_queries_as_one(alice: User):
     with CaptureQueriesContext(connection) as of_many:
         model_notices.missed([str(chat.pk) for chat in many])
     assert len(of_many) == len(of_few)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_decision_is_announced_once_to_chats_that_were_open(alice: User):  # D7
+    def opened(profile: ModelProfile) -> str:
+        chat = str(ConversationFactory(owner=alice, profile=profile).pk)
+        listeners.add(chat, PageSocket(unsent))
+        return chat
+
+    def decide(profile: ModelProfile) -> None:
+        overrides.add(NewOverride(profile.pk, "tools", True, source="user_confirmed", actor=alice.pk))
+
+    def announced() -> list[str]:
+        found = list[str]()
+        watcher._announce = lambda conversation, news: found.extend([conversation] * len(news))
+        async_to_sync(watcher.look)()
+        return sorted(found)
+
+    listeners, one, other = SocketRegistry(), ModelProfileFactory(), ModelProfileFactory()
+    watcher = DetectionProgress(listeners, lambda *_: None)
+    decide(one)
+    first, beside = opened(one), opened(other)
+    assert announced() == []  # decided before they were opened
+    decide(one)
+    assert (announced(), announced()) == ([first], [])
+    Conversation.objects.filter(pk=beside).update(profile=one)
+    decide(one)
+    late = opened(one)
+    assert announced() == sorted([first, beside])
+    decide(one)
+    assert announced() == sorted([first, beside, late])
