@@ -20,12 +20,14 @@ const unmark = () => {
   if (document.title.startsWith(MARK)) document.title = document.title.slice(MARK.length);
 };
 
-// The lines never cover what has the focus: they move to the other end of the screen.
+// The lines never cover what has the focus: they move to the other end of the screen, there above the message box, which
+// is at the end of the screen as soon as the chat has messages.
 const moveAside = ({ target }) => {
   const box = place.getBoundingClientRect(), one = target.getBoundingClientRect();
   const meet = box.left < one.right && one.left < box.right && box.top < one.bottom && one.top < box.bottom;
   if (!meet || place.contains(target) || one.height > innerHeight / 2) return;
-  place.style.insetBlock = place.style.insetBlock ? "" : "auto var(--s3)";
+  const below = document.querySelector(".composer")?.offsetHeight ?? 0;
+  place.style.insetBlock = place.style.insetBlock ? "" : `auto calc(${below}px + 2 * var(--s3))`;
 };
 
 const show = (one) => {

@@ -61,6 +61,17 @@ def covered_stops(page: Page) -> list[str]:
     return found
 
 
+# A control with the focus where the lines are.
+FOCUS_BELOW_LINES = """() => {
+  const { left, top } = document.getElementById("news").getBoundingClientRect();
+  const control = document.createElement("button");
+  Object.assign(control.style, { position: "fixed", left: `${left}px`, top: `${top}px` });
+  document.body.append(control);
+  control.focus();
+  control.remove();
+}"""
+
+
 def test_an_answer_elsewhere_is_shown_on_every_page(page: Page) -> None:
     assert page.evaluate(RULES) == []
     elsewhere = page.context.new_page()
@@ -90,6 +101,16 @@ def test_an_answer_elsewhere_is_shown_on_every_page(page: Page) -> None:
     page.get_by_role("link", name="Open ").click()
     ready(page)
     expect(page.locator("#conversations [aria-current] [data-state]")).to_have_attribute("data-answer", "")
+    lines_stay_above_the_message_box(other)
+
+
+def lines_stay_above_the_message_box(page: Page) -> None:
+    """Lines that made room for the focus do not cover the message box, which the first message moves down."""
+    page.evaluate(FOCUS_BELOW_LINES)
+    ask(page, "What is 17*23?")
+    answered(page)
+    expect(page.locator("#news .line").first).to_be_visible()
+    assert page.locator(".composer :is(button, textarea):visible").evaluate_all(COVERED) == []
 
 
 def unpin_while_the_list_is_fetched(page: Page) -> None:
