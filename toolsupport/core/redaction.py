@@ -83,8 +83,8 @@ def _redacted(text: str) -> str:
     plain = _once_each(text.lower() if text.isascii() else text.casefold())
     for needed, pattern in PATTERNS:
         # A list instead of a generator: this is the search of each answer.
-        parts = [words for part, words in needed.items() if part in plain]
-        if parts and any(word in plain for words in parts for word in words):
+        possible = [word for part, words in needed.items() if part in plain for word in words]
+        if any(word in plain for word in possible):
             text = pattern.sub(rf"\g<1>{GONE}", text)
     return text
 
