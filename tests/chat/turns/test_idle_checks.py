@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from chat.models import Conversation, Question, Turn
+from chat.models import Conversation, Grant, Question, Turn
 from chat.statuses import TurnStatus
 from chat.transcript.people.socket_permissions import kept_out
 from chat.transcript.questions import model_notices, questions
@@ -140,3 +140,9 @@ def test_the_same_count_is_stored_once(alice: User, conversation: Conversation) 
         count(characters)
         assert prompt_token_counts.known("build", "").without == MeasuredPrompt(stored, 10)
     assert not any(sql.startswith(("UPDATE", "INSERT", "BEGIN")) for sql in queries(lambda: count(40)))
+
+
+def test_what_is_allowed_for_the_chat_is_known_to_its_next_turn(alice: User, conversation: Conversation) -> None:
+    Grant.objects.create(conversation=conversation, tool="write_file", granted_by=alice)
+    begun = accept(alice, str(conversation.pk), SentMessage("a", "Hello"), "me")
+    assert begun.claimed is not None and begun.claimed.granted == {"write_file"}
