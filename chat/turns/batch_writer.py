@@ -89,8 +89,8 @@ class BatchWriter:
 
 def together(works: Sequence[Work]) -> list[WriteOutcome]:
     """Do all writes in one transaction, or each in its own if that fails."""
-    row_cache.settle()
     if len(works) > 1:
+        row_cache.settle()
         try:
             with shared_transaction.shared(), row_cache.held():
                 outcomes = []
@@ -100,7 +100,12 @@ def together(works: Sequence[Work]) -> list[WriteOutcome]:
                 return outcomes
         except Error:
             pass
-    return [attempt(work) for work in works]
+    return [alone(work) for work in works]
+
+
+def alone(work: Work) -> WriteOutcome:
+    with row_cache.held():
+        return attempt(work)
 
 
 def attempt(work: Work) -> WriteOutcome:

@@ -11,32 +11,14 @@ import re
 import sqlite3
 from asyncio import _get_running_loop
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-# Writes of every answer. They are counted separately: no kept row (`row_cache`) depends on them.
-OF_ANSWERS = re.compile(
-    r"\s*(?:(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+\"?chat_"
-    r"(?:conversation|turn|message|toolrun|formattedmessage|rawexchange)\b"
-    r"|UPDATE\s+toolsupport_apikey\s+SET\s+used_at\s+=\s+%s\s+WHERE\b)"
-)
+from toolsupport.config.sqlite import answer_changes
+
 MARK = re.compile(r"(?<!%)%s")
-
-
-@dataclass(slots=True)
-class _ChangedRows:
-    """How many rows statements of answers changed on a connection of SQLite."""
-
-    connection: Any
-    rows: int = 0
-
-
-# By Django's connection.
-_changed: WeakKeyDictionary[BaseDatabaseWrapper, _ChangedRows] = WeakKeyDictionary()
 
 
 def able(here: BaseDatabaseWrapper) -> bool:
@@ -61,29 +43,20 @@ def _counted(here: BaseDatabaseWrapper, statement: str, work: Callable[[Any, str
     if here.needs_rollback:
         here.validate_no_broken_transaction()
     text, of_answers = _translated(statement)
+    connection = here.connection
     try:
-        if not of_answers:
-            return work(here.connection, text)
-        before = here.connection.total_changes
-        found = work(here.connection, text)
+        return connection.counted(lambda: work(connection, text)) if of_answers else work(connection, text)
     except sqlite3.Error:
         with here.wrap_database_errors:
             raise
-    counted = _changed.get(here)
-    if counted is None or counted.connection is not here.connection:
-        counted = _changed[here] = _ChangedRows(here.connection)
-    counted.rows += here.connection.total_changes - before
-    return found
 
 
 @lru_cache(maxsize=512)
 def _translated(statement: str) -> tuple[str, bool]:
     """Return a statement with SQLite's marks, and whether it writes rows of answers."""
-    return MARK.sub("?", statement).replace("%%", "%"), OF_ANSWERS.match(statement) is not None
+    return MARK.sub("?", statement).replace("%%", "%"), answer_changes.of_answers(statement)
 
 
 def other_changes(here: BaseDatabaseWrapper) -> int:
     """Return how many rows other statements changed on this connection."""
-    counted = _changed.get(here)
-    of_answers = counted.rows if counted is not None and counted.connection is here.connection else 0
-    return int(here.connection.total_changes) - of_answers
+    return int(here.connection.total_changes) - int(here.connection.rows_of_answers)

@@ -26,10 +26,14 @@ Found = TypeVar("Found")
 
 @dataclass(slots=True)
 class _KeptRows:
-    """Rows that one connection read while neither count changed; `changes` is None until a transaction has ended."""
+    """Rows that one connection read while neither count changed; `changes` is None until a transaction has ended.
+
+    `inside`: commits were counted last within a transaction.
+    """
 
     connection: Any
     held: bool = False
+    inside: bool = False
     changes: int | None = None
     commits: int = -1
     found: dict[tuple[Any, ...], Any] = field(default_factory=dict)
@@ -80,6 +84,7 @@ def held() -> Iterator[None]:
     """Count the commits of other connections once, for a transaction, or to prepare one answer.
 
     Within a transaction SQLite shows none of them. An answer that began a moment earlier would not have them either.
+    They are counted again where a transaction begins meanwhile, as it may have waited for another writer.
     """
     kept = _kept.get(connections[DEFAULT_DB_ALIAS]) if _valid() is not None else None
     if kept is None or kept.held:
@@ -106,7 +111,11 @@ def _valid() -> dict[tuple[Any, ...], Any] | None:
         if here.connection.in_transaction:
             return None
         kept.changes = changes
-    commits = kept.commits if kept.held else direct_sqlite.run(here, "PRAGMA data_version", (), _first)
+    inside = here.connection.in_transaction
+    if kept.held and kept.inside == inside:
+        return kept.found
+    kept.inside = inside
+    commits = direct_sqlite.run(here, "PRAGMA data_version", (), _first)
     if commits != kept.commits:
         kept.clear()
         kept.commits = commits

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import pytest
 from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
@@ -14,6 +15,7 @@ from chat.turns import batch_writer
 from chat.turns.batch_writer import BatchWriter, WriteOutcome
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import NotFound
+from toolsupport.registry import row_cache
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,6 +57,24 @@ def test_what_is_refused_takes_nothing_with_it():
     outcomes = batch_writer.together([renames(first, "one"), refused, renames(second, "two")])
     assert isinstance(outcomes[1].error, NotFound)
     assert titles() == {"one", "two"}
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="other databases keep nothing")
+@pytest.mark.parametrize("writes", [1, 3])
+def test_commits_of_others_are_counted_before_a_transaction_and_within_it(writes: int):
+    counted: list[str] = []
+
+    @transaction.atomic
+    def reads() -> None:
+        for _ in range(3):
+            row_cache.rows("SELECT 1")
+
+    connection.ensure_connection()
+    with ExitStack() as stack:
+        stack.callback(connection.connection.set_trace_callback, None)
+        connection.connection.set_trace_callback(counted.append)
+        batch_writer.together([reads] * writes)
+    assert counted.count("PRAGMA data_version") == 2
 
 
 def test_where_the_database_fails_each_is_tried_alone():

@@ -8,10 +8,13 @@ from contextlib import ExitStack
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
-from chat.models import Conversation, Message
-from tests.factories import ConversationFactory, UserFactory
+from chat.models import Conversation, Message, Turn
+from chat.statuses import TurnStatus
+from chat.transcript.turns import leases
+from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from toolsupport.core.types import Role
 from toolsupport.models import ApiKey, Setting
 from toolsupport.registry import raw_sql, row_cache
@@ -82,6 +85,35 @@ def test_statements_of_answers_leave_what_is_kept(asked: list[str]) -> None:
     kept()
     assert asked.count(VALUES) == (1 if SQLITE else 3)
     assert Conversation.objects.get(pk=conversation.pk).tail == conversation.tail + 1
+
+
+def renewed(turn: Turn) -> None:
+    alive = leases.keep_alive(turn.owner, [turn.pk], [(turn.messages.get().pk, "grown", "")])
+    assert not alive.lost and turn.messages.get().content == "grown"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        renewed,
+        lambda turn: Turn.objects.filter(pk=turn.pk).update(reason="x"),
+        lambda turn: Turn.objects.bulk_update([turn], ["reason"]),
+        lambda turn: turn.messages.get().delete(),
+        lambda turn: Conversation.objects.filter(pk=turn.conversation_id).update(tail=F("tail") + 1),
+        lambda turn: Message.objects.create(conversation=turn.conversation, role=Role.USER),
+    ],
+)
+def test_changes_of_answers_by_models_leave_what_is_kept(change: Callable[[Turn], object], asked: list[str]) -> None:
+    put("a")
+    conversation, profile = ConversationFactory(), ModelProfileFactory()
+    turn = Turn.objects.create(conversation=conversation, profile=profile, owner="me", status=TurnStatus.RUNNING)
+    Message.objects.create(conversation=conversation, turn=turn, role=Role.ASSISTANT, finished=False)
+    kept()
+    change(turn)
+    assert kept() == ['"a"']
+    assert asked.count(VALUES) == (1 if SQLITE else 2)
+    put("b")
+    assert kept() == ['"b"']
 
 
 def test_the_first_use_of_a_key_leaves_what_is_kept(asked: list[str]) -> None:
@@ -176,3 +208,12 @@ def test_within_a_held_transaction_other_commits_are_counted_once_and_seen_after
         put("c")
         assert kept() == ['"c"']
     assert kept() == ['"c"']
+
+
+def test_a_held_transaction_that_waited_for_another_writer_reads_what_that_one_committed() -> None:
+    put("a")
+    with row_cache.held():
+        assert kept() == ['"a"']
+        in_another_connection(lambda: put("b"))
+        with transaction.atomic():
+            assert kept() == ['"b"']

@@ -1,4 +1,7 @@
-"""Gives each connection to SQLite a LOWER for letters of every language: its own leaves all but ASCII as they are."""
+"""Gives each connection to SQLite a LOWER for letters of every language: its own leaves all but ASCII as they are.
+
+It also counts the changes of answers apart from all others (`answer_changes`).
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,19 @@ from typing import Any
 
 from django.db.backends.sqlite3 import base
 
+from toolsupport.config.sqlite.answer_changes import AnswerConnection, AnswerCursor
+
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """One thread's connection."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        made = super().get_new_connection(conn_params)
+        made = super().get_new_connection({**conn_params, "factory": AnswerConnection})
         made.create_function("LOWER", 1, lowered, deterministic=True)
         return made
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        return self.connection.cursor(factory=AnswerCursor)
 
 
 @lru_cache(maxsize=2)  # a search compares the same text with several words

@@ -102,7 +102,7 @@ used_at IS NULL OR used_at < %s AS unmarked
 FROM toolsupport_apikey JOIN auth_user ON auth_user.id = toolsupport_apikey.person_id
 WHERE digest = %s AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > %s) AND auth_user.is_active"""
 
-# `direct_sqlite` does not count it as a change, after which all kept rows would be read again.
+# Counted apart (`config.sqlite.answer_changes`): after any other change all kept rows are read again.
 USED = "UPDATE toolsupport_apikey SET used_at = %s WHERE id = %s"
 
 
