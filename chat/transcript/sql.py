@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 from django.utils import timezone
@@ -145,6 +146,18 @@ UNENDED = "SELECT id FROM chat_turn WHERE status IN ({})".format(", ".join(f"'{s
 def unended() -> frozenset[int]:
     """Return the turns (ids) that wait for a process or run in one."""
     return frozenset(turn for (turn,) in raw_sql.rows(UNENDED))
+
+
+STOPS = "SELECT id, stop_requested_at FROM chat_turn WHERE id IN {ids} AND owner = %s AND status = %s"
+RENEW = """UPDATE chat_turn SET lease_until = {later} WHERE id IN {ids} AND owner = %s AND status = %s
+RETURNING id, stop_requested_at"""
+
+
+def owned(owner: str, turns: list[int], lease: timedelta | None) -> dict[int, Any]:
+    """Return when a stop was requested (or None) for those of `turns` that `owner` still runs, with a new `lease`."""
+    mine = turns, owner, TurnStatus.RUNNING
+    found = raw_sql.rows(RENEW, f"+{lease.total_seconds()} seconds", *mine) if lease else raw_sql.rows(STOPS, *mine)
+    return dict(found)
 
 
 HELD = """SELECT chat_conversation.id FROM chat_conversation JOIN chat_turn

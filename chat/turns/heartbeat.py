@@ -93,13 +93,19 @@ class TurnHeartbeat:
         self._runner.tell_pages(storage_notice.frame_of(reason))
 
     async def tick(self) -> None:
-        """Store grown texts; at every fourth tick renew all leases. Read which turns are lost or should stop."""
+        """Store grown texts; at every fourth tick renew all leases. Read which turns are lost or should stop.
+
+        A renewal that failed is tried again at the next tick.
+        """
         self._ticks += 1
+        everyone = self._ticks >= TICKS_PER_HEARTBEAT
         try:
-            await self._keep_alive(everyone=self._ticks % TICKS_PER_HEARTBEAT == 0)
+            await self._keep_alive(everyone)
         except Error:
             self._limit_unsaved()
             raise
+        if everyone:
+            self._ticks = 0
 
     async def _keep_alive(self, everyone: bool) -> None:
         runs = self._runner.runs
@@ -110,7 +116,7 @@ class TurnHeartbeat:
         replies = [run.reply for run in grown]
         texts = [(reply.message, reply.text.text, reply.thinking.text) for reply in replies]
         lengths = [(live, live.length) for reply in replies for live in (reply.text, reply.thinking)]
-        pulse = await in_database(leases.keep_alive)(self._runner.owner, held, texts)
+        pulse = await in_database(leases.keep_alive)(self._runner.owner, held, texts, everyone)
         # Only after success: text that could not be written is tried again at the next tick.
         self._complained = False
         if grown:

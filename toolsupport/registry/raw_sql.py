@@ -1,7 +1,8 @@
 """Raw statements for the queries of every answer: building them from the models takes ten times as long.
 
-A statement is plain SQL for both databases; where they differ it has `{now}` or `{lock}` (after a SELECT: other
-writers of these rows wait until the transaction ends).
+A statement is plain SQL for both databases; where they differ it has `{now}`, `{later}` (a text of seconds from now, like
+"+5 seconds"), `{ids}` (a list of numbers) or `{lock}` (after a SELECT: other writers of these rows wait until the
+transaction ends).
 """
 
 from __future__ import annotations
@@ -23,8 +24,18 @@ from toolsupport.registry import direct_sqlite, row_objects, sqlite_values
 
 WORDS = {
     # A transaction of SQLite is alone: there are no writers to lock out.
-    "sqlite": {"now": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')", "lock": ""},
-    "postgresql": {"now": "STATEMENT_TIMESTAMP()", "lock": "FOR NO KEY UPDATE"},
+    "sqlite": {
+        "now": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')",
+        "later": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW', %s)",
+        "ids": "(SELECT value FROM JSON_EACH(%s))",
+        "lock": "",
+    },
+    "postgresql": {
+        "now": "STATEMENT_TIMESTAMP()",
+        "later": "STATEMENT_TIMESTAMP() + %s::interval",
+        "ids": "(SELECT value::bigint FROM JSONB_ARRAY_ELEMENTS_TEXT(%s::jsonb))",
+        "lock": "FOR NO KEY UPDATE",
+    },
 }
 
 

@@ -39,15 +39,15 @@ class Heartbeat:
 
 
 @transaction.atomic
-def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str, str]]) -> Heartbeat:
-    """Renew the leases of `turns`, store grown texts (message, text, thinking), return which turns should stop.
+def keep_alive(
+    owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str, str]], renew: bool = True
+) -> Heartbeat:
+    """Store grown texts (message, text, thinking), `renew` the leases of `turns`; return which turns should stop.
 
     Fenced: a turn that `owner` no longer owns is reported as lost, and its texts are not stored.
     """
     turns = list(turns)
-    mine = Turn.objects.filter(pk__in=turns, owner=owner, status=TurnStatus.RUNNING)
-    mine.update(lease_until=leases.in_future(leases.TURN))
-    alive = dict(mine.values_list("pk", "stop_requested_at"))
+    alive = sql.owned(owner, turns, leases.TURN if renew else None)
     sql.write_grown(owner, texts)
     return Heartbeat(
         lost=frozenset(turns) - frozenset(alive), stop=frozenset(pk for pk, asked in alive.items() if asked)
@@ -77,14 +77,16 @@ def settle(running: Collection[int] = (), only: str = "") -> tuple[list[TurnEnd]
     database, the turns of all others are abandoned, however long their leases are.
     """
     # Each process looks every second, and mostly it runs all of them itself.
-    return _settle(running, only) if sql.unended() - frozenset(running) else ([], [])
+    others = sql.unended() - frozenset(running)
+    return _settle(others, only) if others else ([], [])
 
 
 @transaction.atomic
-def _settle(running: Collection[int], only: str) -> tuple[list[TurnEnd], list[int]]:
-    """Check each turn that waits or runs."""
-    ended = expire(Turn.objects.exclude(pk__in=running), only) if storage.state.steady else []
-    waiting = Turn.objects.filter(
+def _settle(others: Collection[int], only: str) -> tuple[list[TurnEnd], list[int]]:
+    """Check turns that wait or run elsewhere."""
+    unended = Turn.objects.filter(pk__in=others)
+    ended = expire(unended, only) if storage.state.steady else []
+    waiting = unended.filter(
         status=TurnStatus.QUEUED, created_at__lt=leases.in_future(-PATIENCE), stop_requested_at=None
     )
     return ended, list(waiting.values_list("pk", flat=True)[:50])

@@ -130,6 +130,20 @@ def test_a_heartbeat_renews_the_lease_of_its_own_turns_only(alice: User) -> None
     assert [one.turn for one in settle()[0]] == [other.turn]
 
 
+@pytest.mark.parametrize("renew", [True, False])
+def test_between_heartbeats_texts_are_written_and_stops_are_read_without_a_new_lease(
+    begun: AcceptedMessage, renew: bool
+) -> None:
+    Message.objects.update(finished=False)
+    Turn.objects.filter(pk=begun.turn).update(stop_requested_at=timezone.now())
+    before = Turn.objects.get(pk=begun.turn).lease_until
+    pulse = keep_alive(ME, [begun.turn], [(reply_of(begun).id, "So far, so good", "")], renew)
+    assert pulse.stop == {begun.turn} and not pulse.lost
+    assert text_of(begun.turn) == "So far, so good"
+    assert (Turn.objects.get(pk=begun.turn).lease_until != before) == renew
+    assert keep_alive(ANOTHER, [begun.turn], [], renew).lost == {begun.turn}
+
+
 def test_a_text_is_written_into_messages_of_its_own_turn_only(alice: User) -> None:
     own, other = (accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME) for _ in range(2))
     end(TurnStore(ME, own.turn), TurnOutcome("done", reply=(reply_of(other).id, "wrong", "", None)))

@@ -47,7 +47,7 @@ WRITERS = {
     "first_tasks.prepare": NEW,
     "sql.end_turn": OWNER,
     "sql.write_grown": OWNER,
-    "leases.keep_alive": OWNER,
+    "sql.owned": OWNER,
     "leases.keep_rest": "stores only behind the text of an answer whose lease ran out, as nobody else writes it",
     "sql.write_reply": CALLERS,
     "sql.finish": CALLERS,

@@ -74,12 +74,12 @@ def owner() -> Owner:
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[int], list[tuple[int, str, str]]]]:
+def kept(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[int], list[tuple[int, str, str]], bool]]:
     """What is written; the rows answer that turn 1 is to be stopped and turn 2 is lost."""
-    found: list[tuple[str, list[int], list[tuple[int, str, str]]]] = []
+    found: list[tuple[str, list[int], list[tuple[int, str, str]], bool]] = []
 
-    def keep_alive(owner: str, turns: list[int], texts: list[tuple[int, str, str]]) -> Heartbeat:
-        found.append((owner, turns, texts))
+    def keep_alive(owner: str, turns: list[int], texts: list[tuple[int, str, str]], renew: bool) -> Heartbeat:
+        found.append((owner, turns, texts, renew))
         return Heartbeat(lost=frozenset({2}), stop=frozenset({1}))
 
     monkeypatch.setattr(leases, "keep_alive", keep_alive)
@@ -100,7 +100,7 @@ async def test_text_is_written_at_every_tick_and_all_leases_at_every_fourth(owne
     owner.reply.add_text(TextDelta("So"))
     for _ in range(4):
         await beat.tick()
-    assert kept == [("me", [1], [(7, "So", "")]), ("me", [1, 2], [])]
+    assert kept == [("me", [1], [(7, "So", "")], False), ("me", [1, 2], [], True)]
     assert not owner.reply.grew
     assert owner.cancelled == [(2, "lost"), (1, "stopped")] * 2
 
@@ -122,7 +122,27 @@ async def test_what_could_not_be_written_is_tried_again(
     assert owner.reply.grew
     monkeypatch.setattr(leases, "keep_alive", ordinary)
     await beat.tick()
-    assert kept == [("me", [1], [(7, "So", "")])]
+    assert kept == [("me", [1], [(7, "So", "")], False)]
+
+
+@pytest.mark.asyncio
+async def test_a_renewal_that_failed_is_tried_again_at_the_next_tick(
+    owner: Owner, kept: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ordinary, beat = leases.keep_alive, TurnHeartbeat(owner)
+
+    def fails(*_: object) -> Heartbeat:
+        raise OperationalError("locked")
+
+    for _ in range(3):
+        await beat.tick()
+    monkeypatch.setattr(leases, "keep_alive", fails)
+    with pytest.raises(OperationalError):
+        await beat.tick()
+    monkeypatch.setattr(leases, "keep_alive", ordinary)
+    for _ in range(4):
+        await beat.tick()
+    assert kept == [("me", [1, 2], [], True)]
 
 
 @pytest.mark.asyncio
