@@ -14,6 +14,7 @@ MAKERS = ("dict", "list", "set", "OrderedDict", "defaultdict", "WeakKeyDictionar
 KNOWN = {
     "chat.mcp.mcp_hosts._hosts": "connections of this process; each call asks the rows whether it may be made",
     "chat.websocket.idempotency._handled": "keyed by person and client_id",
+    "chat.turns.silence_report._looks": "keyed by address and model: answers that begin together ask its server once",
     "chat.turns.silence_report._last_parts": "keyed by address and model: whether a server has a model in memory",
     "chat.turns.runner._runner": "the runner of this process; its turns are kept by their ids",
     "chat.tools.sandbox.python_interpreter._ended": "when a program stepped last, for the exit of this process",

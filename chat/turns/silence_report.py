@@ -20,6 +20,8 @@ LOADED = 5.0  # seconds after which a model that answered here may have been unl
 Batches = AsyncGenerator[list[Event], None]
 # (address, model) → when it last sent a part of an answer to this process, on the clock of the event loop.
 _last_parts: dict[tuple[str, str], float] = {}
+# (address, model) → when its server was last asked about it before an answer, and the task that asks.
+_looks: dict[tuple[str, str], tuple[float, asyncio.Task[bool | None]]] = {}
 
 
 class SilenceReport:
@@ -40,7 +42,7 @@ class SilenceReport:
 
     async def passed_on(self, batches: Batches, spawn: Spawn) -> Batches:
         """Yield the same batches; the reports end with them."""
-        reports = spawn(self._report())
+        reports = spawn(self._report(spawn))
         await asyncio.sleep(0)  # the report asks about the model first: the request itself makes the server load it
         try:
             async with aclosing(batches):
@@ -59,9 +61,9 @@ class SilenceReport:
             self._reported = False
             self._tell(frames.TurnPhaseFrame(self._turn, "answering", 0))
 
-    async def _report(self) -> None:
+    async def _report(self, spawn: Spawn) -> None:
         if self._provider.wire == "ollama":
-            self._loaded = self._answered_just_now() or await self._is_loaded()
+            self._loaded = self._answered_just_now() or await self._looked_up(spawn)
         asks = self._loaded is False or (self._provider.wire != "ollama" and self._provider.loads_on_demand)
         while True:
             await asyncio.sleep(EVERY)
@@ -88,6 +90,15 @@ class SilenceReport:
         """Return whether the model is certainly in memory; one with its own `keep_alive` may be unloaded at once."""
         known = _last_parts.get(self._model, 0.0)
         return not self._request_spec.keep_alive and 0 <= self._now() - known < LOADED
+
+    async def _looked_up(self, spawn: Spawn) -> bool | None:
+        """Return whether the model is loaded; answers that begin within a second share one request."""
+        now = self._now()
+        asked, look = _looks.get(self._model, (0.0, None))
+        if look is None or now - asked >= EVERY or look.get_loop() is not asyncio.get_running_loop():
+            look = spawn(self._is_loaded())
+            _looks[self._model] = now, look
+        return await asyncio.shield(look)
 
     async def _is_loaded(self) -> bool | None:
         """Return whether the server has the model in memory; None if it does not show that."""

@@ -13,6 +13,7 @@ from chat.broadcast import frames
 from chat.turns import silence_report
 from chat.turns.silence_report import SilenceReport
 from tests.toolsupport.providers.scripted import Scripted, answer, scripted, told
+from toolsupport import providers
 from toolsupport.core.events import Event, Finished, TextDelta
 from toolsupport.core.types import Capabilities, RequestSpec, ToolSpec
 
@@ -192,3 +193,37 @@ async def test_a_model_that_just_answered_is_not_looked_up_again(keep_alive: str
         async for _ in SilenceReport(2, again, second.tell).passed_on(reply(second, False, shown), asyncio.create_task):
             pass
     assert second.phases[0] == shown
+
+
+@pytest.mark.asyncio
+async def test_answers_that_begin_together_look_the_model_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(silence_report, "EVERY", 3600)
+    asked, answered, waiting = list[str](), asyncio.Event(), asyncio.Barrier(5)
+
+    async def is_loaded(_: object, model: str) -> bool:
+        asked.append(model)
+        await answered.wait()
+        return False
+
+    async def silent() -> AsyncGenerator[list[Event], None]:
+        await waiting.wait()
+        yield [Finished("stop")]
+
+    monkeypatch.setattr(providers, "is_loaded", is_loaded)
+    async with scripted() as server, asyncio.TaskGroup() as tasks:
+        reports = [SilenceReport(turn, context(server, "ollama"), Page().tell) for turn in range(4)]
+
+        async def run(report: SilenceReport) -> None:
+            async for _ in report.passed_on(silent(), asyncio.create_task):
+                pass
+
+        for report in reports:
+            tasks.create_task(run(report))
+        while len(asked) < 1 or waiting.n_waiting < 4:
+            await asyncio.sleep(0)
+        answered.set()
+        # The first one ends, the others still have what it asked.
+        while any(report._loaded is None for report in reports):
+            await asyncio.sleep(0)
+        await waiting.wait()
+    assert asked == ["m:latest"] and all(report._loaded is False for report in reports)
