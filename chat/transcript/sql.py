@@ -164,7 +164,9 @@ HELD = """SELECT chat_conversation.id FROM chat_conversation JOIN chat_turn
 ON chat_turn.conversation_id = chat_conversation.id WHERE chat_turn.id = %s {lock} OF chat_conversation"""
 END = """UPDATE chat_turn SET status = %s, reason = %s, usage = %s, ended_at = {now}, lease_until = NULL
 WHERE id = %s AND owner = %s AND status = %s
-RETURNING *, (SELECT owner_id FROM chat_conversation WHERE id = conversation_id) AS person"""
+RETURNING id, client_id, status, owner, lease_until, stop_requested_at, format, usage, reason, created_at, started_at,
+ended_at, conversation_id, profile_id, program,
+(SELECT owner_id FROM chat_conversation WHERE id = conversation_id) AS person"""
 
 
 def hold_conversation_of(turn: int) -> None:
@@ -175,7 +177,8 @@ def hold_conversation_of(turn: int) -> None:
 def end_turn(owner: str, turn: int, end: tuple[str, str, dict[str, Any]]) -> Turn | None:
     """End a turn of `owner`, with (status, reason, usage); None if it is not, or no longer, this owner's.
 
-    The turn has the `person` of its conversation, so that this is not read for the quota alone.
+    The turn has the `person` of its conversation, so that this is not read for the quota alone. Its capabilities, which
+    no end needs, are left in their row.
     """
     hold_conversation_of(turn)
     return next(iter(raw_sql.made(Turn, END, *end, turn, owner, TurnStatus.RUNNING)), None)

@@ -172,8 +172,9 @@ class TurnRunner:
         self.check_room()
         accepted = await self.writer.write(conversation, lambda: self._write_begin(user_id, conversation, builder))
         self.announce_ends(accepted.ended)
-        self.announce(conversation, accepted.announced)
-        if accepted.claimed is not None:
+        if accepted.claimed is None:
+            self.announce(conversation, accepted.announced)
+        else:
             self._run_beside(accepted.claimed)
         return accepted
 
@@ -201,7 +202,8 @@ class TurnRunner:
         self.announce_ends(await in_database(end.give_up)(turn_id, why))
 
     def _run_beside(self, claimed: ClaimedTurn) -> None:
-        """Run a turn that this process owns, in a task of its own."""
+        """Announce the opening of a turn that this process owns, and run it in a task of its own."""
+        self.announce(claimed.conversation, claimed.opening)
         run = TurnRun(claimed, turn_settings.tool_context(claimed.conversation, claimed.person))
         self.runs[claimed.turn] = run
         task = self._tasks[claimed.turn] = self.spawn(self._run(run))
@@ -287,7 +289,6 @@ class TurnRunner:
         loop_share.person.set(claimed.person)
         run.trace.begin()
         try:
-            self.announce(claimed.conversation, claimed.opening)
             await run.perform(lambda frame: self.tell(claimed.conversation, frame), self.spawn)
             if not run.parked:
                 ended = run.ended or TurnEnded(TurnStatus.FAILED, "internal")

@@ -1,6 +1,6 @@
 """Raw statements for the queries of every answer: building them from the models takes ten times as long.
 
-A statement is plain SQL for both databases; where they differ it has `{now}`, `{later}` (a text of seconds from now, like
+A statement is plain SQL for both databases; where they differ it has `{now}`, `{later}` (a time from now, such as
 "+5 seconds"), `{ids}` (a list of numbers) or `{lock}` (after a SELECT: other writers of these rows wait until the
 transaction ends).
 """
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import orjson
-from django.db import DEFAULT_DB_ALIAS, connection, connections, models
+from django.db import connection, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 from django.db.models.sql import Query
@@ -47,7 +47,7 @@ def rows(statement: str, *values: object) -> list[tuple[Any, ...]]:
 
 def _run(statement: str, values: Sequence[object], take: Callable[[Any], Any]) -> Any:
     """Run a statement; return what `take` reads from its cursor."""
-    here = connections[DEFAULT_DB_ALIAS]
+    here = direct_sqlite.connection_here()
     return _run_on(here, for_vendor(here.vendor, statement), [adapted(value, here) for value in values], take)
 
 
@@ -85,7 +85,7 @@ def change(statement: str, *values: object) -> int:
 
 def change_each(statement: str, rows: Iterable[Sequence[object]]) -> None:
     """Run a statement that changes rows once for each of these rows of values."""
-    here = connections[DEFAULT_DB_ALIAS]
+    here = direct_sqlite.connection_here()
     text, values = for_vendor(here.vendor, statement), [[adapted(value, here) for value in row] for row in rows]
     if direct_sqlite.able(here):
         direct_sqlite.run_each(here, text, values)
@@ -132,7 +132,7 @@ class _ColumnPlan:
 
 def row_of(model: type[Row], columns: tuple[str, ...], values: tuple[Any, ...]) -> Row:
     """Return a row that a statement gave as a model, from the names of its columns and their values."""
-    here = connections[DEFAULT_DB_ALIAS]
+    here = direct_sqlite.connection_here()
     plan, found = _plan(model, columns), []
     for place, expression, converters in plan.fields:
         value = values[place]
@@ -147,7 +147,7 @@ def row_of(model: type[Row], columns: tuple[str, ...], values: tuple[Any, ...]) 
 
 @cache
 def _plan(model: type[Model], columns: tuple[str, ...]) -> _ColumnPlan:
-    here, names, fields = connections[DEFAULT_DB_ALIAS], [], list[tuple[int, Any, list[Converter]]]()
+    here, names, fields = direct_sqlite.connection_here(), [], list[tuple[int, Any, list[Converter]]]()
     for field in model._meta.concrete_fields:
         if field.column in columns:
             expression: Any = field.get_col(model._meta.db_table)
@@ -182,7 +182,7 @@ def insert(row: Model) -> None:
 
     For models without signal receivers.
     """
-    here = connections[DEFAULT_DB_ALIAS]
+    here = direct_sqlite.connection_here()
     begin, end, fields = _insertion(type(row), row.pk is None, here.vendor)
     own, places, values = row.__dict__, list[str](), list[Any]()
     for field, name, plain in fields:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from toolsupport.registry import direct_sqlite, raw_sql
@@ -86,7 +85,7 @@ def held() -> Iterator[None]:
     Within a transaction SQLite shows none of them. An answer that began a moment earlier would not have them either.
     They are counted again where a transaction begins meanwhile, as it may have waited for another writer.
     """
-    kept = _kept.get(connections[DEFAULT_DB_ALIAS]) if _valid() is not None else None
+    kept = _kept.get(direct_sqlite.connection_here()) if _valid() is not None else None
     if kept is None or kept.held:
         yield
         return
@@ -98,7 +97,7 @@ def held() -> Iterator[None]:
 
 
 def _valid() -> dict[tuple[Any, ...], Any] | None:
-    here = connections[DEFAULT_DB_ALIAS]
+    here = direct_sqlite.connection_here()
     if here.vendor != "sqlite":
         return None
     here.ensure_connection()

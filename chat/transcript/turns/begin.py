@@ -94,7 +94,7 @@ class TurnRequest:
 class ClaimedTurn:
     """A turn that this process owns, with all data to run it. `searched`: tools were searched in its conversation.
 
-    `received` is the outside content in its request. `opening` is announced as soon as the turn runs, `reply` is
+    `received` is the outside content in its request. `opening` is announced when the turn begins to run, `reply` is
     the empty message that it writes to first (0 if it begins with calls).
     """
 
@@ -119,8 +119,8 @@ class ClaimedTurn:
 class AcceptedMessage:
     """The request is stored. `repeated`: its turn existed already, and nothing was done again.
 
-    `message` is the first one of the turn, or the one it answers. A turn that began at once has `claimed`. `ended` are
-    turns that were ended for it.
+    `message` is the first one of the turn, or the one it answers. A turn that began at once is `claimed`, and its
+    opening is to be announced; a queued one has `announced`. `ended` are turns that were ended for it.
     """
 
     turn: int
@@ -157,7 +157,8 @@ def begin(request: TurnRequest) -> AcceptedMessage:
     if limited := quotas.limited(conversation.owner_id):
         # On the day of the turn: its end removes a failed request from the count of that day.
         quota_use.spend(limited, turn.created_at)
-    return replace(_opened(turn, draft), ended=room.ended)
+    accepted = _opened(turn, draft)
+    return replace(accepted, ended=room.ended) if room.ended else accepted
 
 
 def _insert_turn(turn: Turn, prepared: ChatRequestContext) -> None:
@@ -186,12 +187,10 @@ def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
         announced = announce_messages(turn.conversation, *first, _started(turn, draft.prepared))
         resumed = resume.resumed(turn, runs, rounds=0)
         begun = replace(_claimed(turn, draft.prepared), opening=announced, resumed=resumed)
-    at_once = begun.opening[: len(first)]
-    begun = replace(begun, opening=begun.opening[len(first) :])
     if draft.goes_on and begun.history and begun.history[-1].role is Role.ASSISTANT:
         # For this turn only; it is not a message of the transcript.
         begun = replace(begun, history=(*begun.history, types.ChatMessage(Role.USER, GO_ON)))
-    return AcceptedMessage(turn.pk, shown, at_once, claimed=begun)
+    return AcceptedMessage(turn.pk, shown, claimed=begun)
 
 
 def _insert_message(turn: Turn, draft: Draft) -> list[ToolRun]:

@@ -57,9 +57,11 @@ class Answering:
     runner: TurnRunner
     conversation: Conversation
     told: list[frames.ServerFrame] = field(default_factory=list)
+    writes: list[list[type[frames.ServerFrame]]] = field(default_factory=list)
 
     def tell(self, conversation: str, *given: frames.ServerFrame) -> None:
         self.told += given
+        self.writes.append([type(frame) for frame in given])
 
     async def ask(self) -> None:
         sent = SentMessage("c1", "tell me")
@@ -136,6 +138,12 @@ async def test_the_heartbeat_survives_an_error(
         turn = await found.turn()
         assert turn.lease_until is not None and turn.lease_until > timezone.now()
         assert len(found.runner.runs) == 1
+
+
+@pytest.mark.asyncio
+async def test_all_that_begins_a_turn_is_sent_in_one_write(conversation: Conversation) -> None:
+    async with answering(conversation) as found:
+        assert found.writes[0] == [frames.MessageStartedFrame, frames.TurnStartedFrame, frames.MessageStartedFrame]
 
 
 @pytest.mark.asyncio

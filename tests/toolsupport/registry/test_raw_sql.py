@@ -72,6 +72,32 @@ def test_a_row_is_stored_as_its_model_would_store_it():
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    "value",
+    [{}, {"a": [1, 2.5, None, True, "é", "\x00"]}, {"n": 10**30}, {"s": "\ud800"}, {1: 2}, [], [{"deep": [[]]}]],
+)
+def test_json_is_stored_as_its_model_would_store_it(value: object):
+    if connection.vendor == "postgresql" and any(text in str(value) for text in (r"\x00", r"\ud800")):
+        pytest.skip("PostgreSQL has no such text")
+    conversation, profile = ConversationFactory(), ModelProfileFactory()
+    saved, inserted = (Turn(conversation=conversation, client_id=id_, profile=profile) for id_ in ("a", "b"))
+    saved.status, inserted.status = "done", "failed"
+    saved.usage = inserted.usage = value
+    saved.save(force_insert=True)
+    raw_sql.insert(inserted)
+    one, other = Turn.objects.order_by("pk").values_list("usage", flat=True)
+    assert one == other and repr(one) == repr(other)
+
+
+@pytest.mark.django_db
+def test_what_json_cannot_hold_is_refused_by_the_field():
+    turn = Turn(conversation=ConversationFactory(), client_id="a", profile=ModelProfileFactory())
+    turn.usage = {"at": timezone.now()}
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        raw_sql.insert(turn)
+
+
+@pytest.mark.django_db
 def test_a_row_with_an_id_of_its_own_keeps_it():
     conversation = Conversation(id=uuid.uuid4(), owner=UserFactory(), title="é")
     raw_sql.insert(conversation)

@@ -1,7 +1,7 @@
 """Counts the rows that answers change on a connection of SQLite.
 
-Nothing that is kept of other rows (`toolsupport.registry.row_cache`) depends on the tables of answers, so their changes
-are counted apart from all others: `total_changes - rows_of_answers` tells whether kept rows may have changed.
+No kept row (`toolsupport.registry.row_cache`) depends on the tables of answers, so their changes are counted apart from
+all others: kept rows may have changed only if `total_changes - rows_of_answers` has.
 """
 
 from __future__ import annotations
