@@ -202,12 +202,12 @@ class TurnRunner:
         self.announce_ends(await in_database(end.give_up)(turn_id, why))
 
     def _run_beside(self, claimed: ClaimedTurn) -> None:
-        """Announce the opening of a turn that this process owns, and run it in a task of its own."""
-        self.announce(claimed.conversation, claimed.opening)
+        """Run a turn that this process owns in a task of its own, and announce its opening before the first step."""
         run = TurnRun(claimed, turn_settings.tool_context(claimed.conversation, claimed.person))
         self.runs[claimed.turn] = run
         task = self._tasks[claimed.turn] = self.spawn(self._run(run))
         task.add_done_callback(lambda _: self._tasks.pop(claimed.turn, None))
+        self.announce(claimed.conversation, claimed.opening)
 
     async def answer(self, user_id: int, question_id: int, given: SubmittedAnswer) -> ClosedQuestion:
         """Answer a question and resume its turn here. Raises NotFound, Conflict, ValueError."""

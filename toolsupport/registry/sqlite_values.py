@@ -17,7 +17,7 @@ _MADE: dict[str, Callable[[], Any]] = {"{}": dict, "[]": list}
 Converter = Callable[[Any, Any, Any], Any]
 
 
-# Values that JSON does not have are left to the field, which refuses them.
+# Left to the field, which refuses them.
 STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 
 
@@ -34,7 +34,7 @@ def written(field: Any, value: Any) -> str | None:
 
 
 def _as_json(value: Any) -> str | None:
-    """Return JSON, a tenth of the time that a field takes; None for what JSON cannot write, such as huge numbers."""
+    """Return JSON in a tenth of the time that a field takes; None for what orjson refuses, such as huge numbers."""
     try:
         return orjson.dumps(value, option=STRICT).decode()
     except TypeError:
