@@ -24,7 +24,7 @@ KINDS = ("ollama", "llamacpp", "vllm", "lmstudio")
 MOODS = ("enforces", "ignores", "fails-open", "refuses-large", "refuses", "changes")
 MODELS = ("native", "native-whole", "untested", "text", "forced", "toolless", "forced-required", "native-required")
 # Fields of a message in a history that holds its calls as text.
-TEXT_FIELDS = {"role", "content", "thinking", "reasoning_content"}
+TEXT_FIELDS = {"role", "content", "thinking", "reasoning_content", "reasoning"}
 LARGE = 900  # characters of a schema
 REFUSALS = (
     (400, '{"error": "schema is too large"}'),

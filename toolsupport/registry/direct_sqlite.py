@@ -23,11 +23,11 @@ from toolsupport.config.sqlite import answer_changes
 MARK = re.compile(r"(?<!%)%s")
 
 
-class _Here(threading.local):
+class _ThreadConnection(threading.local):
     connection: BaseDatabaseWrapper | None = None
 
 
-_here = _Here()
+_here = _ThreadConnection()
 
 
 def connection_here() -> BaseDatabaseWrapper:

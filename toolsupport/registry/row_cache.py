@@ -54,6 +54,21 @@ def read(question: Callable[P, Found], *values: P.args, **named: P.kwargs) -> Fo
     return read_by(lambda: question(*values, **named), question, *values)
 
 
+def read_newest(question: Callable[P, Found], *values: P.args, **named: P.kwargs) -> Found:
+    """Return the same as `read`, but keep only the result for the values of the newest call.
+
+    For values that differ often, such as all open sockets: each set would stay until any other row changes.
+    """
+    kept = _valid()
+    if kept is None or named:
+        return question(*values, **named)
+    before = kept.get((question,))
+    if before is None or before[0] != values:
+        before = kept[(question,)] = values, question(*values, **named)
+    found: Found = before[1]
+    return found
+
+
 def read_by(ask: Callable[[], Found], question: Callable[..., Found], *values: object) -> Found:
     """Return the same, where `ask` finds it in another way, such as together with other rows."""
     kept = _valid()

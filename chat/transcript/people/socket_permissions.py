@@ -20,5 +20,5 @@ def person(user_id: int, action: Action) -> User:
 
 def kept_out(people: Collection[int]) -> frozenset[int]:
     """Return those of these people (ids) who may no longer chat."""
-    allowed = row_cache.read(actions_of_each, frozenset(people))
+    allowed = row_cache.read_newest(actions_of_each, frozenset(people))
     return frozenset(person for person in people if Action.CHAT not in allowed.get(person, ()))

@@ -71,14 +71,15 @@ def test_a_row_is_stored_as_its_model_would_store_it():
         assert abs(getattr(one, name) - getattr(other, name)).total_seconds() < 60
 
 
+# PostgreSQL has no such texts.
+STRANGE: list[object] = [{"s": "\x00"}, {"s": "\ud800"}] if connection.vendor == "sqlite" else []
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "value",
-    [{}, {"a": [1, 2.5, None, True, "é", "\x00"]}, {"n": 10**30}, {"s": "\ud800"}, {1: 2}, [], [{"deep": [[]]}]],
+    "value", [{}, {"a": [1, 2.5, None, True, "é"]}, {"n": 10**30}, {1: 2}, [], [{"deep": [[]]}], *STRANGE]
 )
 def test_json_is_stored_as_its_model_would_store_it(value: object):
-    if connection.vendor == "postgresql" and any(text in str(value) for text in (r"\x00", r"\ud800")):
-        pytest.skip("PostgreSQL has no such text")
     conversation, profile = ConversationFactory(), ModelProfileFactory()
     saved, inserted = (Turn(conversation=conversation, client_id=id_, profile=profile) for id_ in ("a", "b"))
     saved.status, inserted.status = "done", "failed"

@@ -63,6 +63,21 @@ def test_the_same_rows_are_read_once(asked: list[str]) -> None:
     assert asked.count(VALUES) == (1 if SQLITE else 2)
 
 
+def test_only_the_newest_of_values_that_differ_often_is_kept() -> None:
+    read: list[int] = []
+
+    def square(number: int) -> int:
+        read.append(number)
+        return number * number
+
+    put("a")
+    assert [row_cache.read_newest(square, number) for number in (2, 2, 3, 3, 2)] == [4, 4, 9, 9, 4]
+    assert read == ([2, 3, 2] if SQLITE else [2, 2, 3, 3, 2])
+    put("b")
+    assert row_cache.read_newest(square, 2) == 4
+    assert read[-1] == 2 and len(read) == (4 if SQLITE else 6)
+
+
 def test_counted_queries_are_those_of_a_running_site() -> None:
     put("a")
     with CaptureQueriesContext(connection) as captured:

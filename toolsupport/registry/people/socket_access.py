@@ -30,7 +30,7 @@ class SocketAccess:
 
 def refused(passes: Collection[SocketAccess], action: Action) -> dict[SocketAccess, str]:
     """Return the sockets to close, and why: SIGNED_OUT (session, password, person) or FORBIDDEN (the role)."""
-    checked = row_cache.read(_checked, frozenset(passes), action)
+    checked = row_cache.read_newest(_checked, frozenset(passes), action)
     if checked.until is not None and checked.until <= timezone.now():
         checked = _checked(passes, action)
     return checked.refused
