@@ -130,6 +130,14 @@ def test_a_heartbeat_renews_the_lease_of_its_own_turns_only(alice: User) -> None
     assert [one.turn for one in settle()[0]] == [other.turn]
 
 
+def test_a_sweep_leaves_what_runs_here_beside_what_ran_elsewhere(alice: User) -> None:
+    here, other = (accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME) for _ in range(2))
+    for turn in (here.turn, other.turn):
+        run_out(turn)
+    assert [ended.turn for ended in settle([here.turn])[0]] == [other.turn]
+    assert Turn.objects.get(pk=here.turn).status == "running"
+
+
 @pytest.mark.parametrize("renew", [True, False])
 def test_between_heartbeats_texts_are_written_and_stops_are_read_without_a_new_lease(
     begun: AcceptedMessage, renew: bool
