@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from collections.abc import Callable, Iterator
 from functools import cache
 from statistics import median
@@ -35,6 +36,20 @@ PERMITS = {"requires", "public"}
 
 MARKS = re.compile(r"\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b|#[ ]type: ignore(?!\[)|#[ ]noqa(?!: ?[A-Z])")
 ASSERTIONS = re.compile(r"assert|^(?:check|expect|must|raises|warns|fail$|deprecated_call|prove)")
+
+# All that is kept at the top of the repository.
+TOP = {
+    "chat",
+    "docs",
+    "static",
+    "templates",
+    "tests",
+    "toolsupport",
+    "manage.py",
+    "pyproject.toml",
+    "requirements.lock",
+}
+TOP |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", ".ci", ".gitattributes", ".gitignore"}
 
 Rule = Callable[[Source], Iterator[str]]
 
@@ -238,3 +253,9 @@ def test_medians_are_told(record_property: Callable[[str, object], None]) -> Non
     record_property("median lines of a file", median(files))
     record_property("median lines of a function", median(functions))
     print(f"median file {median(files)}, median function {median(functions)} lines")
+
+
+def test_nothing_else_is_at_the_top_of_the_repository() -> None:
+    """Such as the output of a profiler; a copy without git has no list of its files."""
+    listed = subprocess.run(["git", "ls-files"], cwd=house.ROOT, stdout=subprocess.PIPE, text=True, check=False).stdout
+    assert {path.partition("/")[0] for path in listed.splitlines()} <= TOP
