@@ -254,8 +254,7 @@ class TurnRunner:
 
     def stop_turn_of(self, user_id: int, conversation: str) -> bool:
         """Stop the turn of a person's conversation, if it runs here. Reads no rows: those may be locked."""
-        here = self._runs_of(conversation, user_id)
-        for run in here:
+        for run in (here := self._runs_of(conversation, user_id)):
             self.request_stop(run.claimed.turn)
         return bool(here)
 
@@ -271,14 +270,16 @@ class TurnRunner:
         return [run for run in mine if user_id in (None, run.claimed.person)]
 
     def cancel(self, turn_id: int, why: str) -> None:
-        """End a turn that runs here; `why` is a key of ENDS. The first reason counts.
+        """End a turn that runs here; `why` is a key of ENDS. The first reason counts, but a stop also of a lost turn.
 
         A turn whose end is being written has one: the heartbeat no longer finds it running, and reports it as lost.
         """
-        if turn_id in self._tasks and turn_id not in self._why and turn_id not in self._ending:
+        before = self._why.get(turn_id, "")
+        if turn_id in self._tasks and turn_id not in self._ending and before in ("", "lost"):
             self._why[turn_id] = why
-            # A task that is cancelled before its first step never runs, and would leave its turn open.
-            asyncio.get_running_loop().call_soon(self._cancel, turn_id)
+            if not before:
+                # A task that is cancelled before its first step never runs, and would leave its turn open.
+                asyncio.get_running_loop().call_soon(self._cancel, turn_id)
 
     def _cancel(self, turn_id: int) -> None:
         if turn_id in self._tasks and turn_id not in self._ending:
@@ -325,8 +326,13 @@ class TurnRunner:
         outcome = end.TurnOutcome(reason, detail, run.usage, reply, run.tally.taken())
         await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
-    async def _give_up(self, run: TurnRun) -> None:
-        """Store the shown text of an answer that another process interrupted, and show the stored state."""
+    async def _give_up(self, run: TurnRun, stopped: str = "") -> None:
+        """Store the shown text of an answer that another process interrupted, and show the stored state.
+
+        If it was `stopped` (why) while it was handed over, to a person or a process, the stop is stored too.
+        """
+        if stopped and (ended := await lasting_writes.in_database(end.stop_elsewhere)(run.claimed.turn, stopped)):
+            self.announce_ends([ended])
         await lasting_writes.in_database(leases.keep_rest)(self.owner, run.claimed.turn, run.last_reply()[:3])
         await self._show_rows(run.claimed.conversation)
 
@@ -354,7 +360,7 @@ class TurnRunner:
                 self.announce(conversation, ended.announced)
                 return
             except Lost:
-                await self._give_up(run)
+                await self._give_up(run, outcome.detail if outcome.reason == TurnStatus.STOPPED else "")
                 return
             except (OperationalError, InterfaceError) as error:
                 # Kept alive until the database accepts it; an error that would last is no reason to wait.

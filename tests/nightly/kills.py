@@ -71,8 +71,18 @@ async def follow(site: Site, client: httpx.Client, conversation: str, seen: Seen
         pass
 
 
+async def answer_once(site: Site, client: httpx.Client) -> None:
+    """Let the site answer: on a busy machine the first answer after a start takes longer than all moments."""
+    async with page(site, client, await asyncio.to_thread(new_chat, client)) as open_page:
+        await ask(open_page, "evil-long")
+        await open_page.until("text.delta")
+        await open_page.send("turn.stop")
+        await open_page.until("turn.ended")
+
+
 async def kill_once(site: Site, client: httpx.Client, moment: float) -> Kill:
     """Let several conversations be answered, kill the site at a moment, start it again and look."""
+    await answer_once(site, client)
     chats = [await asyncio.to_thread(new_chat, client) for _ in range(CONVERSATIONS)]
     seen = [Seen() for _ in chats]
     pages = [asyncio.ensure_future(follow(site, client, *pair)) for pair in zip(chats, seen, strict=True)]

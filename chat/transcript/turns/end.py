@@ -74,14 +74,25 @@ def request_stop(person: Person, conversation_id: str) -> tuple[int | None, Turn
     """Request the open turn to stop: (its id or None, its end if no process runs it). Raises NotFound."""
     conversation = own(person, conversation_id, lock=True)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
-    if turn is None:
-        return None, None
+    return (turn.pk, _stop(turn, "by_you")) if turn else (None, None)
+
+
+@transaction.atomic
+def stop_elsewhere(turn_id: int, why: str) -> TurnEnd | None:
+    """Request a turn to stop that this process no longer runs; return its end if no other process runs it either."""
+    still = Turn.objects.filter(pk=turn_id, status__in=OPEN)
+    hold(*still.values_list("conversation_id", flat=True))
+    turn = still.select_related("conversation", "profile").first()
+    return _stop(turn, why) if turn else None
+
+
+def _stop(turn: Turn, why: str) -> TurnEnd | None:
     Turn.objects.filter(pk=turn.pk, stop_requested_at=None).update(stop_requested_at=Now())
     idle = Turn.objects.filter(pk=turn.pk, status__in=(TurnStatus.WAITING, TurnStatus.QUEUED))
-    if idle.update(status=TurnStatus.STOPPED, reason="by_you", ended_at=Now()):
-        turn.refresh_from_db()
-        return turn.pk, close(turn, TurnStatus.STOPPED)
-    return turn.pk, None
+    if not idle.update(status=TurnStatus.STOPPED, reason=why, ended_at=Now()):
+        return None
+    turn.refresh_from_db()
+    return close(turn, TurnStatus.STOPPED)
 
 
 def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:

@@ -54,7 +54,7 @@ WRITERS = {
     "sql.write_html": CALLERS,
     "end.close": CALLERS,
     "questions.close_all": CALLERS,
-    "end.request_stop": STATUS,
+    "end._stop": STATUS,
     "end.supersede": STATUS,
     "end.give_up": STATUS,
     "leases.expire": STATUS,

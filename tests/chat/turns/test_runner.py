@@ -18,7 +18,8 @@ from django.db import DataError, InterfaceError, OperationalError
 from django.utils import timezone
 
 from chat.broadcast import frames
-from chat.models import Conversation, Turn
+from chat.models import Conversation, Question, Turn
+from chat.transcript.questions import questions
 from chat.transcript.settings import turn_settings
 from chat.transcript.settings.turn_settings import ChatRequestContext
 from chat.transcript.turn_store import TurnStore
@@ -29,9 +30,11 @@ from chat.turns.run import TurnRun
 from chat.turns.runner import TurnRunner
 from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
-from tests.toolsupport.providers.scripted import DONE, HANG, HEAD, LAST_CHUNK, Step, said, scripted
+from tests.toolsupport.providers.scripted import DONE, HANG, HEAD, LAST_CHUNK, Step, chunk, said, scripted
 from toolsupport.core.errors import Busy
 from toolsupport.models import Server
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KEEP_ALIVE = leases.keep_alive
@@ -168,6 +171,62 @@ async def test_a_turn_whose_end_is_being_written_is_not_called_lost(
         await until(lambda: not found.runner.runs)
     assert any(isinstance(frame, frames.TurnEndedFrame) and frame.reason == "done" for frame in found.told)
     assert "another process" not in caplog.text
+
+
+WRITES = chunk(
+    b'{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"write_file",'
+    b'"arguments":{"path":"a.md","content":"x"}}}]},"done":false}\n'
+)
+
+
+@pytest.fixture
+def parking(conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    """A turn that needs an approval: events for "the approval is stored" and "its task may continue"."""
+    overrides.add(NewOverride(conversation.profile_id, "tools", True))
+    stored, left, park = threading.Event(), threading.Event(), questions.park
+
+    def slow(*given: Any) -> Any:
+        announced = park(*given)
+        stored.set()
+        assert left.wait(20)
+        return announced
+
+    monkeypatch.setattr(questions, "park", slow)
+    return stored, left
+
+
+# The heartbeat may find a turn that has just begun to wait for a person before its own task is told so.
+@pytest.mark.asyncio
+@pytest.mark.parametrize("whys", [("stopped",), ("lost", "stopped"), ("kept_out",)], ids=" then ".join)
+async def test_a_stop_while_an_approval_is_stored_ends_the_turn(
+    conversation: Conversation, parking: tuple[threading.Event, threading.Event], whys: tuple[str, ...]
+) -> None:
+    stored, left = parking
+    async with answering(conversation, WRITES, DONE, LAST_CHUNK) as found:
+        assert await asyncio.to_thread(stored.wait, 20)
+        [turn] = found.runner.runs
+        for why in whys:
+            found.runner.cancel(turn, why)
+        left.set()
+        await until(lambda: not found.runner.runs)
+        ended = await found.turn()
+        assert (ended.status, ended.reason) == ("stopped", running.ENDS[whys[-1]][1])
+        assert not await in_database(Question.objects.filter(answer="").exists)()
+        assert any(isinstance(frame, frames.TurnEndedFrame) for frame in found.told)
+
+
+@pytest.mark.asyncio
+async def test_an_approval_that_is_stored_while_the_server_stops_waits_for_its_person(
+    conversation: Conversation, parking: tuple[threading.Event, threading.Event]
+) -> None:
+    stored, left = parking
+    async with answering(conversation, WRITES, DONE, LAST_CHUNK) as found:
+        assert await asyncio.to_thread(stored.wait, 20)
+        [turn] = found.runner.runs
+        found.runner.cancel(turn, "interrupted")
+        left.set()
+        await until(lambda: not found.runner.runs)
+        assert (await found.turn()).status == "waiting"
 
 
 # C5: the page that stops an answer may be open in another process.
