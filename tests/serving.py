@@ -144,10 +144,10 @@ def prepare(site: Site) -> None:
 
 
 @contextmanager
-def serving(directory: Path, **environment: str) -> Iterator[Site]:
+def serving(directory: Path, *options: str, **environment: str) -> Iterator[Site]:
     """A migrated, running site on the kind of database the tests run on; ended however the test ended."""
     with databases.for_site(environment) as database:
-        site = Site(directory, {**database, **environment}, forked=sys.platform == "linux")
+        site = Site(directory, {**database, **environment}, forked=sys.platform == "linux", options=options)
         prepare(site)
         site.start()
         try:
