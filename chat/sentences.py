@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
-from toolsupport.core import server_flags
+from toolsupport.core import left_out_settings, server_flags
 from toolsupport.core.sentence_codes import SentenceTable, formatted
 from toolsupport.core.sentences import SENTENCES as OF_MODELS
 
@@ -57,7 +57,7 @@ NOTICES: Mapping[str, str] = MappingProxyType(
         ),
         "read_by_admin": "{person}, an administrator, read this chat. Reason: {reason}",
         "flag_to_set": server_flags.SENTENCE,
-        "settings_left_out": "Not used for {model}: {settings}. Its server refuses this ({message:quoted}).",
+        "settings_left_out": left_out_settings.SENTENCE,
     }
 )
 
@@ -148,8 +148,6 @@ ANSWERED: Mapping[str, str] = MappingProxyType(
         "text": "use text mode",
     }
 )
-# Names of settings that are not their words.
-SETTINGS = {"think": "thinking", "think_off": "thinking off", "reasoning_effort": "thinking beside tools"}
 EXPIRED = "The approval has expired. Nothing was run."
 SENTENCES = SentenceTable(QUESTIONS, beside=OF_MODELS)
 sentence = SENTENCES.sentence
@@ -159,12 +157,6 @@ CODE = re.compile(r"([a-z_]+)(?::(\d{1,9}))?")
 def notice(code: str, facts: Mapping[str, str]) -> str:
     """Return the text of a notice. Raises KeyError for an unknown code or a missing fact."""
     return formatted(NOTICES[code], facts)
-
-
-def settings_left_out(model: str, settings: Iterable[str], message: str) -> dict[str, str]:
-    """Return the facts of the notice about settings that a server refused."""
-    named = ", ".join(SETTINGS.get(name, name.replace("_", " ")) for name in settings)
-    return {"model": model, "settings": named, "message": message}
 
 
 def too_late(answer: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chat.sentences import sentence, settings_left_out
+from chat.sentences import sentence
 from chat.transcript.announcements import Announcement, Announcements, Thing
 from chat.transcript.questions import server_refusal_question
 from chat.transcript.turns import record
@@ -18,7 +18,7 @@ from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns.format_guard import FormatGuard
 from chat.turns.lasting_writes import in_database
 from toolsupport import exchange
-from toolsupport.core import forced_calls, format_choice, format_fallback, shell_translation
+from toolsupport.core import forced_calls, format_choice, format_fallback, left_out_settings, shell_translation
 from toolsupport.core.events import (
     CallFound,
     CallReady,
@@ -164,7 +164,7 @@ class FormatRecovery:
         if self._left_out.issuperset(event.settings):
             return
         self._left_out.update(event.settings)
-        facts = settings_left_out(asked.request_spec.model, event.settings, event.message)
+        facts = left_out_settings.facts(asked.request_spec.model, event.settings, event.message)
         notice = await in_database(record.notice_once)(self._store, "settings_left_out", facts)
         if notice is not None:
             self._announce(notice)

@@ -62,8 +62,7 @@ const test = (cell) => {
   const row = cell.closest("tr");
   if (!("testable" in row.dataset) || "atWork" in row.dataset) return;
   const filter = Object.fromEntries(new FormData(document.getElementById("test-these")));
-  const source = document.querySelector("#bulk > header");
-  htmx.ajax("POST", "/models/detect/", { source, target: "#bulk", swap: "outerHTML", values: { ...filter, model: row.dataset.model } });
+  htmx.ajax("POST", "/models/detect/", { source: row, target: "#bulk", swap: "outerHTML", values: { ...filter, model: row.dataset.model } });
 };
 
 const KEYS = {

@@ -1,5 +1,5 @@
 // What every page has: keys of input methods, copying, links in new tabs, short times, single keys, the focus, the palette, news
-// of other chats, failed and late requests, unsaved fields, signing out, passkeys.
+// of other chats, failed, late and waiting requests, unsaved fields, signing out, passkeys.
 import "./composing.js";
 import "./copy.js";
 import "./new_tabs.js";
@@ -10,6 +10,7 @@ import "./palette.js";
 import "./news.js";
 import "./unanswered.js";
 import "./late.js";
+import "./changes.js";
 import "./unsaved.js";
 import "./signing_out.js";
 import "./passkeys.js";

@@ -5,7 +5,8 @@ ones, which others write into their own statements; for a job, whether this proc
 models, exams, downloads, and the periodic jobs.
 - Only the database's clock counts: several machines agree on no other.
 - A claim is one conditional UPDATE: of several processes, the one that changed the row is the owner.
-- An owner renews long before the end; one that died frees its work by doing nothing.
+- An owner renews long before the end; one that died frees its work by doing nothing. Where only one process serves
+  the database, its start frees the work of the one before at once.
 It ends no work: an owner that lost its lease finds that out when it writes.
 """
 
@@ -13,13 +14,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import cache
+from typing import Any
 
 from django.db import transaction
-from django.db.models import DateTimeField, ExpressionWrapper, Model, Q
+from django.db.models import DateTimeField, ExpressionWrapper, Model, Q, QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
-from toolsupport.models import Lease
+from toolsupport.models import Detection, ExamRun, Lease, ModelPull
 from toolsupport.registry import row_cache
 
 # A person waits for an answer that has stopped growing, so its lease is short.
@@ -27,6 +29,8 @@ TURN = timedelta(seconds=5)
 # A writer of SQLite waits up to 20 s for the others before it gives up: two such waits must fit into a lease.
 TEST = timedelta(seconds=60)
 JOB = timedelta(seconds=60)
+# Begins the id of the process of a command, which runs beside the one that alone serves a database.
+OF_COMMANDS = "command "
 
 
 @cache
@@ -51,6 +55,14 @@ def _has_work(model: type[Model]) -> bool:
 def ran_out() -> Q:
     """Match rows whose lease has expired, or that never had one: their owner is gone."""
     return Q(lease_until__lt=Now()) | Q(lease_until=None)
+
+
+@transaction.atomic
+def abandon(only: str) -> None:
+    """End the leases of killed processes: those of all but commands and `only`, which alone serves the database."""
+    for model in (Detection, ExamRun, ModelPull):
+        leased: QuerySet[Any] = model._default_manager.filter(lease_until__gt=Now()).exclude(owner=only)
+        leased.exclude(owner__startswith=OF_COMMANDS).update(lease_until=None)
 
 
 @transaction.atomic

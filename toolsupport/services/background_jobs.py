@@ -7,6 +7,7 @@ import logging
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
@@ -16,7 +17,7 @@ from django.utils import timezone
 from toolsupport.registry import leases
 from toolsupport.registry.knowledge import expiries
 from toolsupport.registry.people import known_devices, quota_use, security_events, session_store, sign_in_limits
-from toolsupport.services import refresh
+from toolsupport.services import refresh, serve_lock
 from toolsupport.services.claim_loop import ClaimLoop
 from toolsupport.services.detection_worker import DetectionWorker
 from toolsupport.services.exam_worker import ExamWorker
@@ -64,10 +65,10 @@ def _clear_expired() -> None:
 
 
 class JobRunner:
-    """Runs the jobs of one process; owns its tasks, which end with `stop`."""
+    """Runs the jobs of one process; owns its tasks, which end with `stop`. `kind` begins the id of a command."""
 
-    def __init__(self) -> None:
-        self.owner = uuid.uuid4().hex
+    def __init__(self, kind: str = "") -> None:
+        self.owner = f"{kind}{uuid.uuid4().hex}"
         self.supervisor = TaskSupervisor("the background jobs")
         self.tester = DetectionWorker(self.owner, self.spawn)
         self.puller = PullWorker(self.owner, self.spawn)
@@ -113,6 +114,9 @@ class JobRunner:
 
     async def _begin(self) -> None:
         """Run the jobs due at start, in the order of the table, then each at its own interval."""
+        if serve_lock.alone():
+            abandon = in_database(partial(leases.abandon, self.owner))
+            await self._once(BackgroundJob("abandoned work", abandon, at_start=True, minutes=0))
         for job in jobs():
             if job.at_start:
                 await self._once(job)

@@ -11,11 +11,11 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from chat import sentences
 from chat.models import ComparedAnswer, Comparison, Conversation
 from chat.transcript.conversations.conversations import Person
 from chat.transcript.messages.view_models import ShownUsage
 from chat.transcript.turns import turn_case
+from toolsupport.core import left_out_settings
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.exams.argument_match import same
 from toolsupport.core.exams.cases import MOST_CALLS, ExamCase, ExpectedCall, read_case
@@ -173,13 +173,14 @@ def _shown(row: ComparedAnswer, case: ExamCase) -> ShownAnswer:
         **{name: getattr(row, name) for name in ("error", "format", "duration_ms")},
         tokens=row.output_tokens,
         left_out=next(
-            (_left_out(row.profile.name, **reply["left_out"]) for reply in row.replies if "left_out" in reply), ""
+            (
+                left_out_settings.worded(row.profile.name, **reply["left_out"])
+                for reply in row.replies
+                if "left_out" in reply
+            ),
+            "",
         ),
     )
-
-
-def _left_out(model: str, settings: Sequence[str], message: str) -> str:
-    return sentences.notice("settings_left_out", sentences.settings_left_out(model, settings, message))
 
 
 def case_of(person: Person, turn_id: int, answer: int) -> ExamCase:

@@ -16,7 +16,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db.models.functions import Now
 
+from tests.chat.turns.test_settings_left_out import fine
 from tests.factories import ModelProfileFactory, OverrideFactory, ServerFactory
+from tests.toolsupport.providers.scripted import answer as server_answer
+from tests.toolsupport.providers.scripted import scripted
 from tests.toolsupport.services.simulator_thread import running_simulator
 from toolsupport import providers
 from toolsupport.core.exams.builtin import SUITES
@@ -102,6 +105,19 @@ async def test_a_server_that_refuses_ends_the_exam_early_and_proves_nothing(
     assert "does not support tools" in seen.detail["failing"]
     made = await in_database(ExamTrial.objects.filter(run=seen.id).count)()
     assert made < 20
+
+
+@pytest.mark.asyncio
+async def test_a_setting_that_a_server_refuses_is_named(jobs: JobRunner) -> None:
+    """Grades at other temperatures compare badly."""
+    words = "Unsupported value: 'temperature' does not support 0 with this model."
+    refused = server_answer(400, json.dumps({"error": {"message": words}}).encode())
+    [case, *_] = of_groups("irrelevant").cases
+    async with scripted(refused, fine()) as server:
+        run = await started(server.endpoint().base_url, "gpt-x", ExamSuite("part", (case,)), "native", kind="openai")
+        seen = await ended(run, jobs)
+    named = await in_database(exam_reports.settings_left_out)(seen)
+    assert named == [f"Not used for gpt-x: temperature. Its server refuses this (“{words}”)."]
 
 
 @pytest.mark.asyncio

@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.registry import leases
 from toolsupport.registry.models import picker
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detection_reports import ShownDetection
@@ -54,7 +55,7 @@ class Command(BaseCommand):
         """Queue the test and run it here, unless a running site takes it first; then watch."""
         profile = await in_database(picker.find)(name)
         opened = await in_database(detections.open_test)(detections.DetectionRequest(profile, "command"))
-        work = JobRunner()
+        work = JobRunner(leases.OF_COMMANDS)
         # It also settles tests that others left, including this one if a site that took it is gone.
         work.tester.own = opened.id
         work.spawn(work.tester.serve())

@@ -18,6 +18,7 @@ from toolsupport.core.exams import estimates, exam_files, junit
 from toolsupport.core.exams.builtin import FULL, QUICK, SUITES
 from toolsupport.core.exams.cases import ExamSuite
 from toolsupport.core.history_sentences import counted
+from toolsupport.registry import leases
 from toolsupport.registry.exams import exam_reports, exam_runs, team_exams
 from toolsupport.registry.exams.exam_reports import ShownExam
 from toolsupport.registry.exams.exam_runs import ExamRequest
@@ -81,7 +82,7 @@ class Command(BaseCommand):
         about = "by earlier exams of this model" if cost.measured else "a rough guess"
         cases = counted(planned // len(chosen), "case")
         self.show(f"{name}: {cases}, about {cost.seconds} s and {cost.tokens:,} tokens ({about}).")
-        jobs = JobRunner()
+        jobs = JobRunner(leases.OF_COMMANDS)
         jobs.examiner.own = run
         jobs.spawn(jobs.examiner.serve())
         try:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import Avg, Count, Max, Min, Sum
 
+from toolsupport.core import left_out_settings
 from toolsupport.core.errors import NotFound
 from toolsupport.core.exams import exam_report
 from toolsupport.core.exams.cases import ExamCase, read_suite
@@ -140,6 +141,19 @@ def _case(case: ExamCase, asked: str, trials: Sequence[ExamTrial]) -> ShownCase:
 def right_so_far(run: int) -> int:
     """Return how many cases of a run were right so far."""
     return ExamTrial.objects.filter(run_id=run, right=True).values("asked_format", "case").distinct().count()
+
+
+def settings_left_out(run: ShownExam) -> list[str]:
+    """Return the settings that servers refused during a run, as sentences: those of each model once."""
+    found: list[str] = []
+    named: dict[str, set[str]] = {}
+    for replies in ExamTrial.objects.filter(run_id=run.id).order_by("id").values_list("replies", flat=True).iterator():
+        for reply in replies:
+            left_out, model = reply.get("left_out"), reply.get("model", run.model)
+            if left_out and not named.setdefault(model, set()).issuperset(left_out["settings"]):
+                named[model].update(left_out["settings"])
+                found.append(left_out_settings.worded(model, **left_out))
+    return found
 
 
 def trials(run: int, case: str) -> list[ExamTrial]:

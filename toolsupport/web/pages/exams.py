@@ -172,6 +172,7 @@ def _shown(request: AuthedRequest, exam_id: int) -> HttpResponse:
     if not run.open:
         found |= exam_next_steps.shown(None if run.older or not run.verdict else next_steps.of_run(exam_id), request)
         found |= {"parts": exam_report.parts(run.detail), "groups": exam_report.group_rows(run.detail)}
+        found |= {"left_out": exam_reports.settings_left_out(run)}
         # Failed cases come first.
         found |= {
             "cases": sorted(

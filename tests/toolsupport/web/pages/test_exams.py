@@ -12,11 +12,12 @@ from django.test import Client
 from django.urls import reverse
 
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
+from tests.tables import every
 from toolsupport.core.exams import exam_report
 from toolsupport.core.exams.builtin import SUITES
 from toolsupport.core.exams.estimates import TrialGrade
 from toolsupport.core.formats import FORMATS
-from toolsupport.models import ExamRun
+from toolsupport.models import ExamRun, ExamTrial
 from toolsupport.registry.exams import exam_gate, exam_runs
 from toolsupport.registry.exams.exam_runs import ExamRequest, ExamTrialRecord
 
@@ -146,6 +147,39 @@ def test_a_case_shows_request_expectation_and_every_trial(alice: Client) -> None
     assert "Get the stock price of the symbol NVDA." in page and "get_stock_price" in page
     assert page.count("Trial ") >= 3 and "Hm." in page
     assert alice.get(reverse("exam-case", args=[run, "nope"])).status_code == 404
+
+
+WARM = {"settings": ["temperature"], "message": "Only <1> is supported."}
+THOUGHT = {"settings": ["temperature", "think_off"], "message": "No thanks."}
+# The replies of a trial → what the page of the run names besides the result.
+LEFT_OUT = {
+    "nothing": ([{"text": "Hm."}], []),
+    "one setting": (
+        [{"text": "Hm.", "left_out": WARM}, {"left_out": WARM}],
+        ["Not used for m:1: temperature. Its server refuses this (“Only &lt;1&gt; is supported.”)."],
+    ),
+    "a further one later": (
+        [{"left_out": WARM}, {"left_out": THOUGHT}, {"left_out": WARM}],
+        ["m:1: temperature. ", "m:1: temperature, thinking off. "],
+    ),
+    "of both models of a change": (
+        [{"model": "first", "left_out": WARM}, {"model": "m:1", "left_out": WARM}],
+        ["first: temperature. ", "m:1: temperature. "],
+    ),
+}
+
+
+@every("replies, named", LEFT_OUT.values())
+def test_settings_that_a_server_refused_are_named_beside_the_result(
+    alice: Client, replies: list[Any], named: list[str]
+) -> None:
+    run = a_finished_run(ModelProfileFactory(name="m:1"))
+    ExamTrial.objects.filter(run=run, case__in=("single_1", "single_2")).update(replies=replies)
+    for status in ("done", "cancelled"):
+        ExamRun.objects.filter(pk=run).update(status=status)
+        page = text(alice, "exam", run)
+        assert [page.count(words) for words in named] == [1] * len(named)
+        assert page.count("Not used for") == len(named)
 
 
 def test_the_result_as_files(alice: Client) -> None:
