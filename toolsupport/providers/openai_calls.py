@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -34,6 +34,7 @@ BLANK = re.compile(r"\s*")
 ENDINGS = {"{": "}", '"': '"', "n": "l"}
 ENDS = tuple(ENDINGS.values())
 MOST_LOOKS = 200
+NO_ONES = Signature("")
 
 
 @dataclass(slots=True)
@@ -149,14 +150,17 @@ class PiecedCalls:
             events += self._take(_piece(element))
         return events
 
-    def flush(self, finish: str, model: str = "", blocks: Sequence[JSON] = ()) -> list[Event]:
-        """Return every call, after the reply of `model` ended for the reason `finish`, the first one with `blocks`."""
+    def flush(self, finish: str, signature: Signature = NO_ONES, blocks: Sequence[JSON] = ()) -> list[Event]:
+        """Return every call, after the reply ended for the reason `finish`, the first one with `blocks`.
+
+        `signature` is that of its model, without content.
+        """
         drafts, self._drafts = self._drafts, []
         texts = [(draft, draft.read()) for draft in drafts]
         signed = bool(blocks) or any(draft.signature for draft in drafts)
         events = [event for draft, read in texts for event in draft.last_events(read.text)]
         for draft, read in texts:
-            own = Signature(model, draft.signature, tuple(blocks) if draft is drafts[0] else ())
+            own = replace(signature, text=draft.signature, blocks=tuple(blocks) if draft is drafts[0] else ())
             cut = ended_early(finish) and draft is drafts[-1]
             events.append(_event(draft, read, own if signed else None, cut=cut))
         return events
