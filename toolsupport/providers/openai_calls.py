@@ -22,6 +22,7 @@ import orjson
 
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, ended_early
 from toolsupport.core.formats.cut_replies import CUT
+from toolsupport.core.json_repair import hint
 from toolsupport.core.types import JSON, Signature, ToolCall, is_json_object
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
@@ -249,7 +250,7 @@ def _event(draft: _OpenAIDraft, read: _ReadArguments, signature: Signature | Non
     if not draft.name:
         return CallRejected("", NAMELESS, raw, draft.id)
     if arguments is None:
-        return CallRejected(draft.name, NO_OBJECT, raw, draft.id)
+        return CallRejected(draft.name, NO_OBJECT + hint(raw), raw, draft.id)
     return CallReady(ToolCall(draft.id, draft.name, arguments, read.repairs, signature), raw)
 
 
