@@ -89,8 +89,8 @@ def _compiling(schema: JSON) -> Iterator[None]:
 
 def _typed(call: ToolCall, spec: ToolSpec, complaints: list[str]) -> tuple[ToolCall, list[str]]:
     """Return the call with converted arguments if they then fit the schema, and the remaining errors otherwise."""
-    if parts_of(call.arguments) > MOST_CONVERTED:
-        return call, complaints
+    if parts_of(call.arguments) > MOST_CONVERTED or sanitize.complaint(call.arguments):
+        return call, complaints  # a text of NaN, or of half a character, would be another value than the one written
     arguments, repairs = call.arguments, tuple[str, ...]()
     for step in (with_known_names, typed, without_nulls):
         arguments, more = step(arguments, spec)

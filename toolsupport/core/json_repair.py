@@ -11,6 +11,7 @@ It never guesses a value that is not there, and never runs what it reads.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,6 +29,12 @@ BARE = re.compile(r"""[^\s,:{}\[\]"']+""")
 BARE_VALUE = re.compile(r"""[^,{}\[\]\n"]+""")
 NUMBER = re.compile(r"-?\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?\Z")
 WORDS = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
+# The exponents of numbers that no double holds, and such values as Python, JavaScript and their libraries write them.
+TOO_LARGE = r"(?:30[89]|3[1-9]\d|[4-9]\d\d|[1-9]\d{3,400})"
+NOT_FINITE = rf"[+-]?(?:NaN|Infinity|nan|inf|[\d.]{{1,400}}[eE]\+?{TOO_LARGE})"
+ODD_WORD = re.compile(rf"{NOT_FINITE}\Z")
+ODD_NUMBER = re.compile(rf"[:\[,]\s{{0,9}}{NOT_FINITE}\s{{0,9}}(?:[,\]}}]|\Z)")
+ODD_NUMBERS = " JSON has no NaN, no infinity and no number beyond 1.8e308: send another number, or a text in quotes."
 FENCE = re.compile(r"\s*```[\w-]*\s*")
 # A sound escape, or in the group a backslash that escapes nothing.
 ESCAPE = re.compile(r"""\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)""")
@@ -51,10 +58,23 @@ def read_json(text: str, depth: int | None = None) -> RepairedJson | None:
         return None
     twice: list[str] = []
     try:
-        value = json.loads(text, object_pairs_hook=_first_ones(twice), parse_constant=_refuse)
+        value = loads(text, object_pairs_hook=_first_ones(twice))
         return RepairedJson(value, tuple(dict.fromkeys(twice)))
     except ValueError:
         return _mended(text) if len(text) <= LONGEST_MENDED else None
+
+
+def loads(text: str, **hooks: Any) -> Any:
+    """Return what json.loads does. Raises ValueError for NaN and infinities too, of which 1e999 is one.
+
+    JSON has none of them: PostgreSQL refuses them, and other writers of JSON put null in their place.
+    """
+    return json.loads(text, parse_constant=_refuse, parse_float=_finite, **hooks)
+
+
+def hint(text: str) -> str:
+    """Return a sentence about numbers in a text that JSON has not, to follow the reason why it is refused, or ""."""
+    return ODD_NUMBERS if ODD_NUMBER.search(text) else ""
 
 
 def nesting(text: str) -> int:
@@ -88,6 +108,20 @@ def _first_ones(twice: list[str]) -> Callable[[list[tuple[str, Any]]], dict[str,
 
 def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(number: str) -> float:
+    read = float(number)
+    if not math.isfinite(read):
+        raise ValueError(f"{number[:20]} is too large a number")
+    return read
+
+
+def _number(word: str) -> int | float:
+    try:
+        return loads(word) if word.lstrip("-")[:1] != "0" or "." in word or word in ("0", "-0") else int(word)
+    except ValueError:
+        raise _Unreadable from None
 
 
 def _mended(text: str) -> RepairedJson | None:
@@ -258,8 +292,10 @@ class _RepairingReader:
             if word not in ("true", "false", "null"):  # True and None of Python, `undefined` of JavaScript
                 self._mend(f"read {word} as JSON writes it")
             return WORDS[word.lower()]
+        if ODD_WORD.match(word):  # a text or a number: that cannot be known
+            raise _Unreadable
         if NUMBER.match(word):
-            return json.loads(word) if word.lstrip("-")[:1] != "0" or "." in word or word in ("0", "-0") else int(word)
+            return _number(word)
         self._mend("put quotes around a value")
         return word
 

@@ -82,8 +82,8 @@ class CheckedTools:
 
 
 def canonical(definition: JSON) -> str:
-    """Serialise the definition in one canonical form."""
-    return json.dumps(definition, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    """Serialise the definition in one canonical form. Raises ValueError for NaN and infinities, which JSON has not."""
+    return json.dumps(definition, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def digest(definition: JSON) -> str:
@@ -101,11 +101,8 @@ def why_not(definition: Any) -> str:
     schema = definition.get("inputSchema")
     if not isinstance(schema, dict):
         return sentence("tool_no_object", tool=name)
-    written = canonical(definition)
-    if len(written) > MOST_CHARACTERS:
-        return sentence("tool_too_long", tool=name, most=MOST_CHARACTERS)
-    if "\\u0000" in written or UNWRITABLE.search(written):
-        return sentence("tool_unstorable", tool=name)
+    if reason := _why_not_stored(name, definition):
+        return reason
     try:
         in_standard = spelled(schema)
         SchemaBudget(in_standard)
@@ -116,6 +113,17 @@ def why_not(definition: Any) -> str:
     # Model servers refuse a whole request for such a tool, and no call of it could be checked.
     reason = call_validation.unusable(spec_of("", definition).parameters)
     return sentence("tool_unusable", tool=name, reason=reason) if reason else ""
+
+
+def _why_not_stored(name: str, definition: JSON) -> str:
+    try:
+        written = canonical(definition)
+    except ValueError:
+        return sentence("tool_odd_number", tool=name)
+    if len(written) > MOST_CHARACTERS:
+        return sentence("tool_too_long", tool=name, most=MOST_CHARACTERS)
+    unstorable = "\\u0000" in written or UNWRITABLE.search(written)
+    return sentence("tool_unstorable", tool=name) if unstorable else ""
 
 
 def taken(definitions: Sequence[Any]) -> tuple[dict[str, JSON], tuple[str, ...]]:

@@ -1,7 +1,8 @@
-"""Finds or replaces characters that databases and sockets reject in a text: NUL, and unpaired surrogates."""
+"""Finds what databases and sockets reject: NUL and unpaired surrogates in a text, and numbers that JSON has not."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -52,9 +53,9 @@ def _joined_text(value: str) -> str:
 
 
 def complaint(arguments: Any) -> str:
-    """Return the error for a call whose arguments contain such a character, "" if none does.
+    """Return the error for a call whose arguments contain such a character, NaN or an infinity, "" if none does.
 
-    The character is not replaced: then another call would run than the model requested.
+    It is not replaced: then another call would run than the model requested.
     """
     waiting: list[tuple[str, Any]] = [("", arguments)]
     while waiting:
@@ -62,6 +63,8 @@ def complaint(arguments: Any) -> str:
         found = UNTAKEN.search(value) if isinstance(value, str) else None
         if found:
             return _sentence(key, found)
+        if isinstance(value, float) and not math.isfinite(value):
+            return f"the argument {key!r} holds {value}, a number that JSON has not: send another one, or a text"
         if isinstance(value, dict):
             waiting += [(key, name) for name in value]
             waiting += [(key or text(name), inner) for name, inner in value.items()]

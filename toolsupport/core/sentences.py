@@ -181,6 +181,7 @@ LEFT_OUT = {
     "tool_no_object": "{tool} was left out: its schema does not describe an object.",
     "tool_too_long": "{tool} was left out: its definition has more than {most:,} characters.",
     "tool_unstorable": "{tool} was left out: its definition has characters that cannot be stored.",
+    "tool_odd_number": "{tool} was left out: its definition has NaN or an infinity, which are no numbers in JSON.",
     "tool_schema": "{tool} was left out: in its schema, {reason}.",
     "tool_unusable": "{tool} was left out: {reason}.",
     "tool_twice": "{tool} was left out: there are several tools with that name.",

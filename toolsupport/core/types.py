@@ -70,11 +70,13 @@ class Signature:
     """What a model wrote about the thoughts before a call, for itself: only `model`, at its server, can read it again.
 
     `text` is Google's signature of one call. `blocks` are OpenRouter's `reasoning_details`, on the first call.
+    `account` is that of the server's endpoint: another server may have a model of the same name.
     """
 
     model: str
     text: str = ""
     blocks: tuple[JSON, ...] = ()
+    account: str = ""
 
     def with_ids(self, ids: Mapping[str, str]) -> Signature:
         """Return it with other ids of calls in its blocks; `ids` maps the old ones to the new ones."""
@@ -223,6 +225,14 @@ class Endpoint:
     limits: Limits = Limits()
     inside: bool = True
 
+    @property
+    def account(self) -> str:
+        """A digest of address and key: what a model wrote for itself counts at this server and for this key only.
+
+        The number of the server's row would not do, because a person can give the row another address.
+        """
+        return hashlib.sha256(f"{self.base_url}\n{self.api_key}".encode(errors="replace")).hexdigest()
+
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
@@ -315,6 +325,7 @@ class Request:
     the capability (None: unknown), so that a codec can refuse on its own: see `may_carry_tools`. `schema` is what the
     reply is constrained to, never beside native tools: see `forbidden`. `left_out` names what this model's server
     refused: fields of the protocol, a history without `thoughts` or `signatures`, and keys of refused_history.REFUSED.
+    `account` is that of the endpoint to which it is sent.
     """
 
     model: str
@@ -328,6 +339,7 @@ class Request:
     permit: Permit = Permit.TURN
     schema: JSON | None = None
     left_out: frozenset[str] = frozenset()
+    account: str = ""
 
     @property
     def may_carry_tools(self) -> bool:

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from toolsupport.core.types import JSON, ToolSpec
+from toolsupport.gateway.chat_schemas import ITEM_QUESTIONS, QUESTIONS
 from toolsupport.gateway.conversation import read_messages
 from toolsupport.gateway.parsed_request import GatewayRequest, integers, only, parsed, required, usable
 from toolsupport.gateway.request_errors import InvalidField
-from toolsupport.gateway.request_schemas import CHOICES, OPTIONS, QUESTIONS
+from toolsupport.gateway.request_schemas import CHOICES, OPTIONS
+from toolsupport.gateway.responses import request as responses_request
 
 # Sampling options with another name in our requests.
 OTHER_NAMES: Mapping[str, str] = MappingProxyType({"max_tokens": "num_predict", "max_completion_tokens": "num_predict"})
+# Types of a choice in the other APIs: those with a name, and all others.
+NAMING = ("function", "tool")
+WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
 
 
 def read(body: bytes) -> GatewayRequest:
     """Parse the body. Raises InvalidField with the name of the wrong field."""
     given = parsed(body)
+    if _is_of_items(given):
+        ITEM_QUESTIONS.check(given)
+        return asked_by_items(given)
     QUESTIONS.check(given)
     return asked(given)
+
+
+def _is_of_items(given: Any) -> bool:
+    return isinstance(given, dict) and given.get("messages") is None and given.get("input") is not None
+
+
+def asked_by_items(given: JSON) -> GatewayRequest:
+    """Parse a body that fits ITEMS: Cursor sends requests of the Responses API here, and reads chat completions."""
+    return replace(responses_request.asked(given), include_usage=_includes_usage(given), echo={})
 
 
 def asked(given: JSON) -> GatewayRequest:
@@ -28,15 +46,27 @@ def asked(given: JSON) -> GatewayRequest:
     tools, choice, skipped = _tools(given)
     return GatewayRequest(
         model=given["model"],
-        log=read_messages(given["messages"]),
+        log=read_messages(given),
         tools=tools,
         choice=choice,
-        parallel=given.get("parallel_tool_calls"),
+        parallel=_parallel(given),
         options=_options(given),
         stream=bool(given.get("stream")),
-        include_usage=bool((given.get("stream_options") or {}).get("include_usage")),
+        include_usage=_includes_usage(given),
         skipped=skipped,
     )
+
+
+def _includes_usage(given: JSON) -> bool:
+    return bool((given.get("stream_options") or {}).get("include_usage"))
+
+
+def _parallel(given: JSON) -> bool | None:
+    """Return whether several calls at once are allowed, None if that is left open; Messages has it in the choice."""
+    parallel, choice = given.get("parallel_tool_calls"), given.get("tool_choice")
+    if parallel is None and isinstance(choice, dict) and choice.get("disable_parallel_tool_use"):
+        return False
+    return parallel
 
 
 def _options(given: JSON) -> dict[str, Any]:
@@ -69,7 +99,15 @@ def _spec(tool: JSON) -> ToolSpec:
     return ToolSpec.from_openai({"function": fields | {"parameters": schema}})
 
 
+def _usual(choice: Any) -> Any:
+    """Return a choice in the form of Messages or Responses in that of chat completions."""
+    if not isinstance(choice, dict) or "function" in choice or "allowed_tools" in choice:
+        return choice
+    return {"function": {"name": choice["name"]}} if choice["type"] in NAMING else WORDS[choice["type"]]
+
+
 def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, ...], str]:
+    choice = _usual(choice)
     if choice == "required":
         return required(tools)
     if choice is None or choice in CHOICES:

@@ -7,12 +7,12 @@ from typing import Any
 from toolsupport.core.json_shapes import Choice, Shape
 from toolsupport.core.types import JSON
 from toolsupport.detection import KINDS
-from toolsupport.gateway import chat_shapes, model_list
+from toolsupport.gateway import chat_schemas, chat_shapes, model_list
 from toolsupport.gateway.embeddings import schemas as embeddings_schemas
 from toolsupport.gateway.embeddings import shapes as embeddings_shapes
 from toolsupport.gateway.messages import schemas as messages_schemas
 from toolsupport.gateway.messages import shapes as messages_shapes
-from toolsupport.gateway.request_schemas import CALL, OBJECT, QUESTION, TEXT
+from toolsupport.gateway.request_schemas import CALL, OBJECT, TEXT
 from toolsupport.gateway.responses import schemas as responses_schemas
 from toolsupport.gateway.responses import shapes as responses_shapes
 from toolsupport.web import api_errors
@@ -36,7 +36,8 @@ def document(site: str) -> JSON:
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
             "schemas": {
                 **{shape.name: shape.schema for shape in SHAPES},
-                "Question": QUESTION,
+                "Question": chat_schemas.QUESTION,
+                "QuestionOfItems": chat_schemas.ITEMS,
                 "EmbeddingRequest": embeddings_schemas.REQUEST,
                 "ResponsesRequest": responses_schemas.REQUEST,
                 "MessagesRequest": messages_schemas.REQUEST,
@@ -47,7 +48,7 @@ def document(site: str) -> JSON:
         "paths": {
             "/v1/models": {"get": _operation("The models that may be asked", 401, 403, 429, answer=model_list.LIST)},
             "/v1/models/{model_id}": {"get": _of_model("One of them", model_list.MODEL)},
-            "/v1/chat/completions": {"post": _answer("Question", chat_shapes.COMPLETION, chat_shapes.EVENT)},
+            "/v1/chat/completions": {"post": _chat_completion()},
             "/v1/embeddings": {"post": _embeddings()},
             "/v1/responses": {"post": _answer("ResponsesRequest", responses_shapes.RESPONSE, responses_shapes.EVENT)},
             "/v1/messages": {
@@ -97,9 +98,15 @@ def _detection() -> JSON:
     return {**operation, "parameters": [parameter]}
 
 
-def _asking(operation: JSON, schema: str) -> JSON:
-    body = {"schema": {"$ref": f"#/components/schemas/{schema}"}}
+def _asking(operation: JSON, *schemas: str) -> JSON:
+    found = [{"$ref": f"#/components/schemas/{schema}"} for schema in schemas]
+    body = {"schema": found[0] if len(found) == 1 else {"anyOf": found}}
     return {**operation, "requestBody": {"required": True, "content": {"application/json": body}}}
+
+
+def _chat_completion() -> JSON:
+    operation = _answer("Question", chat_shapes.COMPLETION, chat_shapes.EVENT)
+    return _asking(operation, "Question", "QuestionOfItems")
 
 
 def _answer(schema: str, whole: Shape, event: Choice) -> JSON:

@@ -1,4 +1,4 @@
-"""Declares the fields of requests once, for the API description and for validation."""
+"""Declares the fields of requests that several APIs share, for the API description and for validation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from toolsupport.gateway.request_errors import InvalidField
 MOST_TOOLS = 256
 MOST_STOPS = 16
 CHOICES = ("auto", "none", "required")
-ROLES = ("system", "developer", "user", "assistant", "tool")
 LARGEST = 2**63 - 1
 
 TEXT: JSON = {"type": "string"}
@@ -29,7 +28,6 @@ TOOL_NAME: JSON = {
     "description": "a name of 1 to 64 letters (a-z, A-Z), digits, _ and -",
 }
 TEXT_OR_NULL: JSON = {"type": ["string", "null"], "description": "a text"}
-FUNCTION = {"const": "function", "description": "the text function"}
 MODEL: JSON = {
     "type": "string",
     "pattern": NAME,
@@ -46,60 +44,6 @@ def whole_number(least: int, words: str) -> JSON:
     return {"type": ["integer", "null"], "minimum": least, "maximum": LARGEST, "description": words}
 
 
-def part(kind: str, schema: JSON) -> JSON:
-    properties = {"type": {"const": kind}, kind: schema}
-    return {"type": "object", "required": ["type", kind], "properties": properties}
-
-
-# An image is a data URL: an address is never fetched. `conversation` refuses any other text with that reason.
-IMAGE: JSON = {"type": "object", "required": ["url"], "properties": {"url": TEXT}}
-# A file that holds text; `conversation` refuses all others with the reason.
-FILE: JSON = {"type": "object", "properties": {"file_data": TEXT, "filename": {"type": ["string", "null"]}}}
-PART: JSON = {
-    "anyOf": [part("text", TEXT), part("refusal", TEXT), part("image_url", IMAGE), part("file", FILE)],
-    "description": "a part of the type text, refusal, image_url or file",
-}
-# A custom tool takes one text. None is offered here, but a conversation may have begun elsewhere.
-CUSTOM_CALL: JSON = {
-    "type": "object",
-    "required": ["name", "input"],
-    "properties": {
-        "name": {"type": "string", "description": "a text"},
-        "input": {"type": "string", "description": "a text"},
-    },
-    "description": "an object with a name and an input",
-}
-MADE_CALL: JSON = {
-    "type": "object",
-    "required": ["id"],
-    "properties": {
-        "id": {"type": "string", "minLength": 1},
-        "type": {"enum": ["function", "custom", None], "description": "function or custom"},
-        "function": {
-            "type": "object",
-            "required": ["name"],
-            # Models do not always write an object: the text that a program sends back is kept unchanged.
-            "properties": {"name": TOOL_NAME, "arguments": {}},
-        },
-    },
-    "if": {"properties": {"type": {"const": "custom"}}, "required": ["type"]},
-    "then": {"required": ["custom"], "properties": {"custom": CUSTOM_CALL}},
-    "else": {"required": ["function"], "properties": {"function": {}}},
-    "description": "a call with an id and a function, which has a name and arguments",
-}
-MESSAGE: JSON = {
-    "type": "object",
-    "required": ["role"],
-    "properties": {
-        "role": {"enum": list(ROLES), "description": f"one of {', '.join(ROLES)}"},
-        "content": {"type": ["string", "array", "null"], "items": PART, "description": "a text or a list of parts"},
-        "reasoning_content": {"type": ["string", "null"], "description": "a text"},
-        "refusal": {"type": ["string", "null"], "description": "a text, instead of the content"},
-        "tool_calls": {"type": ["array", "null"], "items": MADE_CALL, "description": "a list of calls"},
-        "tool_call_id": {"type": ["string", "null"], "description": "the id of the call that a result belongs to"},
-    },
-    "description": "a message with a role",
-}
 PARAMETERS: JSON = {
     "type": ["object", "null"],
     "properties": {
@@ -110,78 +54,12 @@ PARAMETERS: JSON = {
     },
     "description": "a JSON Schema of the type object",
 }
-FUNCTION_FIELDS: JSON = {
-    "name": TOOL_NAME,
-    "description": TEXT_OR_NULL,
-    "parameters": PARAMETERS,
-    "strict": SWITCH,
-}
-# As the Responses API and the Messages API have it: Cursor sends these for models whose name holds "claude".
-FLAT_TOOL: JSON = {
-    "properties": {**FUNCTION_FIELDS, "input_schema": PARAMETERS},
-    # Which of two schemas is meant is unknown.
-    "not": {
-        "required": ["parameters", "input_schema"],
-        "properties": {"parameters": OBJECT, "input_schema": OBJECT},
-    },
-    "description": "a function with one schema, its parameters or its input_schema",
-}
-TOOL: JSON = {
-    "type": "object",
-    "properties": {
-        "type": {"type": ["string", "null"], "minLength": 1, "description": "the type of the tool"},
-        "function": {"type": "object", "required": ["name"], "properties": FUNCTION_FIELDS},
-    },
-    # Other types are tools of hosted services, and are left out.
-    "if": {"properties": {"type": {"enum": ["function", None]}}},
-    "then": {
-        "if": {"required": ["name"], "not": {"required": ["function"]}},
-        "then": FLAT_TOOL,
-        "else": {"required": ["function"], "properties": {"function": {}}},
-    },
-    "description": "a tool with a type; one of the type function has a function with a name",
-}
 TOOLS: JSON = {
     "type": ["array", "null"],
     "maxItems": MOST_TOOLS,
-    "items": TOOL,
     "description": f"a list of at most {MOST_TOOLS} tools",
 }
-NAMED: JSON = {
-    "type": "object",
-    "required": ["function"],
-    "properties": {
-        "type": FUNCTION,
-        "function": {"type": "object", "required": ["name"], "properties": {"name": TEXT}},
-    },
-}
-# Allowed tools of other types are left out, as in `tools`.
-ALLOWED: JSON = {
-    "type": "object",
-    "properties": {"type": TEXT},
-    "if": {"properties": {"type": FUNCTION}},
-    "then": NAMED,
-}
 MODE: JSON = {"enum": ["auto", "required"]}
-CHOICE: JSON = {
-    "anyOf": [
-        {"enum": [*CHOICES, None]},
-        NAMED,
-        {
-            "type": "object",
-            "required": ["type", "allowed_tools"],
-            "properties": {
-                "type": {"const": "allowed_tools"},
-                "allowed_tools": {
-                    "type": "object",
-                    "required": ["mode", "tools"],
-                    "properties": {"mode": MODE, "tools": {"type": "array", "items": ALLOWED}},
-                },
-            },
-        },
-    ],
-    "description": "auto, none, required, or an object that names one of the tools or the allowed ones",
-}
 # The options of sampling: what each may be, under the name that the programs use.
 OPTIONS: JSON = {
     "temperature": number(0, 2),
@@ -207,45 +85,6 @@ OPTIONS: JSON = {
         "then": {"required": ["json_schema"]},
         "description": "an object of the type text, json_object, json_schema (with a json_schema) or structural_tag",
     },
-}
-# Fields of hosted services that change nothing here, but must have the same form as there.
-UNUSED: JSON = {
-    "logprobs": SWITCH,
-    "top_logprobs": whole_number(0, "a whole number of 0 or more"),
-    "logit_bias": {"type": ["object", "null"], "description": "an object"},
-    "metadata": {"type": ["object", "null"], "description": "an object"},
-    "reasoning_effort": TEXT_OR_NULL,
-    "service_tier": TEXT_OR_NULL,
-    "store": SWITCH,
-    "user": TEXT_OR_NULL,
-}
-QUESTION: JSON = {
-    "type": "object",
-    "required": ["model", "messages"],
-    "properties": {
-        "model": MODEL,
-        "messages": {
-            "type": "array",
-            "minItems": 1,
-            "items": MESSAGE,
-            "description": "a list of at least one message",
-        },
-        "tools": TOOLS,
-        "tool_choice": CHOICE,
-        "parallel_tool_calls": SWITCH,
-        "stream": SWITCH,
-        "stream_options": {
-            "type": ["object", "null"],
-            "properties": {"include_usage": {"type": ["boolean", "null"]}},
-            "description": "an object, whose include_usage is true or false",
-        },
-        "n": {"enum": [1, None], "description": "1, or left out: only one answer at a time can be given"},
-        # OpenAI's earlier field for tools; it is named in a header as left out.
-        "functions": {"type": ["array", "null"], "description": "a list"},
-        **OPTIONS,
-        **UNUSED,
-    },
-    "description": "a JSON object",
 }
 CALL: JSON = {
     "type": "object",
@@ -306,5 +145,4 @@ def written(place: list[str | int]) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".")
 
 
-QUESTIONS = BodyCheck(QUESTION)
 CALLS = BodyCheck(CALL)

@@ -6,13 +6,16 @@ from typing import Protocol
 
 from toolsupport.core.events import Event, Failed
 from toolsupport.core.quote_foreign_text import quoted
-from toolsupport.core.types import Request
+from toolsupport.core.types import Request, Signature
 
 
 class Codec(Protocol):
-    """One object per reply, of the model `model`. The events never depend on how the bytes were cut."""
+    """One object per reply. The events never depend on how the bytes were cut.
 
-    model: str
+    `signature` is that of the model that replies, without content: the calls of the reply get it.
+    """
+
+    signature: Signature
 
     @property
     def switches_thinking(self) -> bool:

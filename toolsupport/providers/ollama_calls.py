@@ -16,6 +16,7 @@ import orjson
 
 from toolsupport.core.events import CallReady, CallRejected, Event, ended_early
 from toolsupport.core.formats.cut_replies import CUT
+from toolsupport.core.json_repair import hint
 from toolsupport.core.types import JSON, ToolCall
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
@@ -115,7 +116,7 @@ def _event(draft: _OllamaDraft) -> Event:
     arguments = {} if draft.arguments is None and not draft.text.strip() else draft.arguments
     if isinstance(arguments, dict):
         return CallReady(ToolCall(draft.id, draft.name, arguments), raw)
-    return CallRejected(draft.name, NO_OBJECT, raw, draft.id)
+    return CallRejected(draft.name, NO_OBJECT + hint(raw), raw, draft.id)
 
 
 def _dump(arguments: Any) -> str:

@@ -25,7 +25,7 @@ from toolsupport.core.events import (
     Usage,
     finish_reason,
 )
-from toolsupport.core.types import JSON, Request
+from toolsupport.core.types import JSON, Request, Signature
 from toolsupport.providers import ollama_request
 from toolsupport.providers.codec import empty, failed_with
 from toolsupport.providers.line_splitter import LineSplitter
@@ -43,7 +43,7 @@ class OllamaCodec:
     takes_format_beside_tools = False
 
     def __init__(self, line_bytes: int) -> None:
-        self.model = ""
+        self.signature = Signature("")
         self._lines = LineSplitter(line_bytes)
         self._limit = line_bytes
         self._calls = NativeCalls()

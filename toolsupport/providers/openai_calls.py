@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +22,7 @@ import orjson
 
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, ended_early
 from toolsupport.core.formats.cut_replies import CUT
+from toolsupport.core.json_repair import hint
 from toolsupport.core.types import JSON, Signature, ToolCall, is_json_object
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
@@ -34,6 +35,7 @@ BLANK = re.compile(r"\s*")
 ENDINGS = {"{": "}", '"': '"', "n": "l"}
 ENDS = tuple(ENDINGS.values())
 MOST_LOOKS = 200
+NO_ONES = Signature("")
 
 
 @dataclass(slots=True)
@@ -149,14 +151,17 @@ class PiecedCalls:
             events += self._take(_piece(element))
         return events
 
-    def flush(self, finish: str, model: str = "", blocks: Sequence[JSON] = ()) -> list[Event]:
-        """Return every call, after the reply of `model` ended for the reason `finish`, the first one with `blocks`."""
+    def flush(self, finish: str, signature: Signature = NO_ONES, blocks: Sequence[JSON] = ()) -> list[Event]:
+        """Return every call, after the reply ended for the reason `finish`, the first one with `blocks`.
+
+        `signature` is that of its model, without content.
+        """
         drafts, self._drafts = self._drafts, []
         texts = [(draft, draft.read()) for draft in drafts]
         signed = bool(blocks) or any(draft.signature for draft in drafts)
         events = [event for draft, read in texts for event in draft.last_events(read.text)]
         for draft, read in texts:
-            own = Signature(model, draft.signature, tuple(blocks) if draft is drafts[0] else ())
+            own = replace(signature, text=draft.signature, blocks=tuple(blocks) if draft is drafts[0] else ())
             cut = ended_early(finish) and draft is drafts[-1]
             events.append(_event(draft, read, own if signed else None, cut=cut))
         return events
@@ -245,7 +250,7 @@ def _event(draft: _OpenAIDraft, read: _ReadArguments, signature: Signature | Non
     if not draft.name:
         return CallRejected("", NAMELESS, raw, draft.id)
     if arguments is None:
-        return CallRejected(draft.name, NO_OBJECT, raw, draft.id)
+        return CallRejected(draft.name, NO_OBJECT + hint(raw), raw, draft.id)
     return CallReady(ToolCall(draft.id, draft.name, arguments, read.repairs, signature), raw)
 
 

@@ -29,7 +29,7 @@ from toolsupport.core.events import (
     Usage,
     finish_reason,
 )
-from toolsupport.core.types import JSON, Request
+from toolsupport.core.types import JSON, Request, Signature
 from toolsupport.providers import openai_request
 from toolsupport.providers.codec import empty, failed_with
 from toolsupport.providers.line_splitter import LineSplitter
@@ -53,7 +53,7 @@ class OpenAICodec:
         self._limit = line_bytes
         self._dialect = dialect
         self._calls, self._blocks = PiecedCalls(), ReasoningBlocks()
-        self.model = ""
+        self.signature = Signature("")
         self._document: list[bytes] | None = None
         self._document_bytes = 0
         self._begun = self._has_content = self._error_follows = self._over = self._refused = False
@@ -222,7 +222,7 @@ class OpenAICodec:
             return
         if self._refused:
             self._finish = REFUSED
-        calls = self._calls.flush(self._finish, self.model, self._blocks.joined())
+        calls = self._calls.flush(self._finish, self.signature, self._blocks.joined())
         events += calls
         if self._usage is not None:
             events.append(self._usage)

@@ -124,9 +124,9 @@ def _messages(request: Request, dialect: OpenAIDialect) -> list[JSON]:
 
 
 def _own_signature(call: ToolCall, request: Request) -> Signature:
-    """Return the signature of a call that the asked model wrote, an empty one for any other."""
-    own = call.signature
-    readable = own is not None and own.model == request.model and "signatures" not in request.left_out
+    """Return the signature of a call that the asked model wrote at this server, an empty one for any other."""
+    own, asked = call.signature, (request.model, request.account)
+    readable = own is not None and (own.model, own.account) == asked and "signatures" not in request.left_out
     return own if own is not None and readable else Signature(request.model)
 
 

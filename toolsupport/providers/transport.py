@@ -29,7 +29,7 @@ from toolsupport.core import load_failures, schema_limits
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.sentences import sentence
-from toolsupport.core.types import Endpoint, Limits, Request
+from toolsupport.core.types import Endpoint, Limits, Request, Signature
 from toolsupport.providers import error_text, http_client, read_coalescing
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.exchange_recorder import ExchangeRecorder, RecordedExchange
@@ -153,7 +153,7 @@ async def stream(
 
     `recorder` receives every attempt.
     """
-    row = provider(endpoint.kind)
+    row, request = provider(endpoint.kind), replace(request, account=endpoint.account)
     codec = row.codec(endpoint.limits.line_bytes)
     try:
         size = sum(message.size for message in request.messages) + schema_limits.size_of(request.tools)
@@ -167,7 +167,7 @@ async def stream(
     for pause in (*PAUSES, None):
         failed: _FailedAttempt | None = None
         reply = row.codec(endpoint.limits.line_bytes)
-        reply.model = request.model
+        reply.signature = Signature(request.model, account=request.account)
         async with aclosing(_attempt(sending, reply)) as parts:
             async for part in parts:
                 if isinstance(part, list):

@@ -257,7 +257,7 @@ _UNCHANGED = frozenset((str, int, bool, type(None)))
 
 
 def adapted(value: object, here: BaseDatabaseWrapper) -> Any:
-    """Return a value for the driver; a mapping or a list becomes JSON."""
+    """Return a value for the driver; a mapping or a list becomes JSON. Raises ValueError for NaN and infinities."""
     if type(value) in _UNCHANGED:
         return value
     if isinstance(value, UUID) and not here.features.has_native_uuid_field:
@@ -266,4 +266,11 @@ def adapted(value: object, here: BaseDatabaseWrapper) -> Any:
         if value.tzinfo is UTC and here.vendor == "sqlite":
             return str(value.replace(tzinfo=None))
         return here.ops.adapt_datetimefield_value(value)
-    return orjson.dumps(value).decode() if isinstance(value, dict | list) else value
+    return _json(value) if isinstance(value, dict | list) else value
+
+
+def _json(value: object) -> str:
+    written = orjson.dumps(value)
+    if sqlite_values.loses_numbers(value, written):
+        raise ValueError("a number in it is NaN or infinite, which JSON has not")
+    return written.decode()

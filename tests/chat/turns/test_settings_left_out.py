@@ -55,7 +55,7 @@ async def answered(conversation: Conversation, *answers: Any) -> tuple[list[fram
     def started(server: Scripted) -> TurnRun:
         profile = conversation.profile
         assert profile is not None
-        type(profile.server).objects.update(base_url=server.endpoint().base_url)
+        type(profile.server).objects.filter(pk=profile.server_id).update(base_url=server.endpoint().base_url)
         sent = SentMessage(f"ask {conversation.turns.count()}", "Hello", None)
         accepted = accept(conversation.owner, str(conversation.pk), sent, "me")
         assert accepted.claimed is not None

@@ -12,7 +12,8 @@ from chat.models import Conversation
 from chat.transcript.messages import history
 from tests.chat.turns.test_settings_left_out import HEAD, answered, fine, nothing_known  # noqa: F401 a fixture
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory
-from tests.toolsupport.providers.scripted import LAST_CHUNK, Step, answer, chunk
+from tests.toolsupport.gateway.test_model_fallbacks import chain
+from tests.toolsupport.providers.scripted import LAST_CHUNK, Scripted, Step, answer, chunk, scripted
 from toolsupport.core.types import JSON
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
@@ -119,6 +120,24 @@ async def test_blocks_that_are_refused_are_replaced(routed: Conversation) -> Non
     asked = asking(bodies[2])
     assert asked["reasoning_details"] == placeholders(asked)
     assert "reasoning" not in asked
+
+
+@pytest.mark.asyncio
+async def test_a_fallback_model_of_the_same_name_does_not_get_it(conversation: Conversation) -> None:
+    """A signature counts at the server that wrote it."""
+
+    def chained(server: Scripted) -> None:
+        row = ServerFactory(name="second", kind="gemini", base_url=server.endpoint().base_url)
+        second = ModelProfileFactory(name="gemini-3-pro-preview", server=row)
+        overrides.add(NewOverride(second.pk, "tools", True, "declared"))
+        assert conversation.profile_id is not None
+        chain(conversation.profile_id, second.pk)
+
+    async with scripted(fine()) as second:
+        await in_database(chained)(second)
+        _, bodies = await answered(conversation, calling(), answer(500, b'{"error": "out of memory"}'))
+    assert asking(bodies[1])["tool_calls"][0]["extra_content"] == SIGNED
+    assert [call.get("extra_content") for call in asking(second.bodies[0])["tool_calls"]] == [UNSIGNED, None]
 
 
 @pytest.mark.asyncio

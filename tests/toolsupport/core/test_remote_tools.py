@@ -10,6 +10,7 @@ from tests.tables import every
 from toolsupport.core import remote_tools
 
 OBJECT = {"type": "object"}
+ODD_NUMBERS = (float("nan"), float("inf"), float("-inf"))
 
 
 def tool(**parts: Any) -> dict[str, Any]:
@@ -43,6 +44,7 @@ def tool(**parts: Any) -> dict[str, Any]:
         (tool(description="x" * 40_000), "more than 32,768 characters"),
         (tool(description="\x00"), "cannot be stored"),
         (tool(description="\ud800"), "cannot be stored"),
+        *((tool(inputSchema=OBJECT | {"default": {"a": odd}}), "no numbers in JSON") for odd in ODD_NUMBERS),
         (tool(inputSchema={"type": "object", "$defs": {}} | {"properties": {}}), ""),
         (tool(annotations={"readOnlyHint": True}, icons=[], unheard_of=1), ""),
         (tool(inputSchema=OBJECT | {"properties": {"a": {"type": "nonsense"}}}), "schema cannot be used"),

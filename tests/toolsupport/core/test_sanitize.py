@@ -44,7 +44,8 @@ def test_halves_that_belong_together_are_joined_and_nothing_else_is_changed() ->
         ({"content": "a\0b"}, "'content' holds a NUL character (U+0000)"),
         ({"edits": [{"new": "\ud83d"}]}, "'edits' holds half of a character (the surrogate U+D83D)"),
         ({"a\0": 1}, "the name of an argument holds a NUL character"),
-        ({"content": "a\\0b", "n": 1}, ""),
+        ({"limits": [1, float("-inf")]}, "'limits' holds -inf, a number that JSON has not"),
+        ({"content": "a\\0b", "n": 1, "x": 0.5}, ""),
     ],
 )
 def test_a_model_is_told_where_the_character_stands(arguments: dict[str, object], named: str) -> None:

@@ -137,11 +137,63 @@ CHAT: JSON = {
     "features": {"web_search": False},
     "extra_body": {},
 }
+# Cursor, for models whose name holds "claude" and for those of OpenAI; both go to /v1/chat/completions.
+CURSOR: JSON = {
+    "model": "m",
+    "system": [{"type": "text", "text": "s", "cache_control": {"type": "ephemeral"}}],
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "I read it."},
+                {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {"path": "a"}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": "x"}]},
+                {"type": "text", "text": "Go on."},
+                PICTURE,
+            ],
+        },
+    ],
+    "tools": [
+        {"name": "read", "description": "Reads.", "input_schema": SCHEMA},
+        {"type": "custom", "name": "ApplyPatch", "format": {"type": "grammar", "syntax": "lark", "definition": "x"}},
+    ],
+    "tool_choice": {"type": "auto"},
+    "max_tokens": 4096,
+    "stream": True,
+    "stream_options": {"include_usage": True},
+}
+CURSOR_OF_ITEMS: JSON = {
+    "user": "u",
+    "model": "m",
+    "input": [
+        {"role": "system", "content": "s"},
+        {"role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+        {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "x"},
+    ],
+    "tools": [{"type": "function", **FUNCTION}, {"type": "custom", "name": "ApplyPatch", "description": "Edits."}],
+    "tool_choice": "auto",
+    "store": False,
+    "stream": True,
+    "include": ["reasoning.encrypted_content"],
+    "reasoning": {"effort": "high", "summary": "auto"},
+    "text": {"verbosity": "low"},
+    "prompt_cache_retention": "24h",
+    "stream_options": None,
+}
 READERS: dict[str, tuple[Callable[[bytes], Any], JSON]] = {
     "codex": (responses_request.read, CODEX),
     "claude code": (messages_request.read, CLAUDE_CODE),
     "claude code, counting": (messages_request.read_count, CLAUDE_CODE),
     "chat": (chat_request.read, CHAT),
+    "cursor": (chat_request.read, CURSOR),
+    "cursor, items": (chat_request.read, CURSOR_OF_ITEMS),
 }
 ODD: list[Any] = [
     *(None, True, False, 0, -1, 1.5, 10**30, "", "x", "\0", "😀", "a b", [], {}, [None], [[]], {"type": "x"}, {"": 1}),

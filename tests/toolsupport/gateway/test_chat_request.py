@@ -12,9 +12,9 @@ import pytest
 from tests.tables import every
 from toolsupport.core.types import Role
 from toolsupport.gateway.chat_request import read
+from toolsupport.gateway.chat_schemas import QUESTION
 from toolsupport.gateway.parsed_request import GatewayRequest
 from toolsupport.gateway.request_errors import InvalidField
-from toolsupport.gateway.request_schemas import QUESTION
 
 HELLO = {"role": "user", "content": "Hello"}
 TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
@@ -46,7 +46,7 @@ def asked(**fields: Any) -> GatewayRequest:
         ({"messages": [{"role": "user", "content": 3}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": [{"type": "audio"}]}]}, "messages[0].content[0]"),
         ({"messages": [{"role": "tool", "content": "3"}]}, "messages[0].tool_call_id"),
-        ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0].content[0]"),
+        ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0].content[0].text"),
         ({"messages": [HELLO, {"role": "tool", "content": "3", "tool_call_id": 3}]}, "messages[1].tool_call_id"),
         ({"messages": [{"role": "assistant", "tool_calls": [{}]}]}, "messages[0].tool_calls[0]"),
         ({"messages": [{"role": "assistant", "tool_calls": [CALL, CALL | {"function": 3}]}]}, SECOND_CALL),
@@ -268,31 +268,6 @@ def test_a_whole_number_is_sent_on_as_one() -> None:
 def test_options_get_our_words() -> None:
     given = asked(max_completion_tokens=5, stop="END", temperature=0, top_p=None, seed=7).options
     assert given == {"num_predict": 5, "stop": ["END"], "temperature": 0, "seed": 7}
-
-
-SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
-
-
-@every(
-    "tool",
-    [
-        {"name": "add", "description": "Adds.", "input_schema": SCHEMA},
-        {"name": "add", "description": "Adds.", "parameters": SCHEMA, "type": None},
-        {"name": "add", "description": "Adds.", "parameters": SCHEMA, "type": "function"},
-        {"name": "add", "description": "Adds.", "parameters": None, "input_schema": SCHEMA, "type": "function"},
-    ],
-)
-def test_a_function_in_the_form_of_another_api_is_read(tool: dict[str, Any]) -> None:
-    """Cursor sends these for models whose name holds "claude"."""
-    usual = {"name": "add", "description": "Adds.", "parameters": SCHEMA, "strict": True}
-    [expected] = asked(tools=[{"type": "function", "function": usual}]).tools
-    found = asked(tools=[tool | {"strict": True}, OTHER], tool_choice={"type": "function", "function": {"name": "add"}})
-    assert (found.tools, found.choice, found.skipped) == ((expected,), "required", ())
-
-
-def test_a_function_in_the_form_of_another_api_may_have_no_parameters() -> None:
-    assert asked(tools=[{"name": "other"}]).tools == asked(tools=[OTHER]).tools
-    assert asked(tools=[FLAT | {"type": "custom"}]).skipped == ("custom",)
 
 
 def test_a_named_tool_is_the_only_one() -> None:  # G3

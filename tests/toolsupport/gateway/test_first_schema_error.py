@@ -8,11 +8,12 @@ import pytest
 
 from tests.processor_time import must_cost_at_most
 from tests.tables import every
+from toolsupport.gateway.chat_schemas import QUESTIONS
 from toolsupport.gateway.embeddings.schemas import CHECK as EMBEDDINGS
 from toolsupport.gateway.first_schema_error import first_error
 from toolsupport.gateway.messages.schemas import CHECK as MESSAGES
 from toolsupport.gateway.request_errors import InvalidField
-from toolsupport.gateway.request_schemas import QUESTIONS, BodyCheck
+from toolsupport.gateway.request_schemas import BodyCheck
 from toolsupport.gateway.responses.schemas import CHECK as RESPONSES
 
 GOOD = {"type": "text", "text": "a"}
@@ -24,7 +25,11 @@ def said(content: Any) -> dict[str, Any]:
 
 WRONG = (
     (QUESTIONS, said([{"type": "x"}] * 100_000), "`messages[0].content[0]`"),
-    (QUESTIONS, said([GOOD] * 70_000 + [{"type": "text", "text": 1}] + [GOOD] * 9), "`messages[0].content[70000]`"),
+    (
+        QUESTIONS,
+        said([GOOD] * 70_000 + [{"type": "text", "text": 1}] + [GOOD] * 9),
+        "`messages[0].content[70000].text`",
+    ),
     (QUESTIONS, {"model": "m", "messages": [*[{"role": "user", "content": "a"}] * 130, 1]}, "`messages[130]`"),
     (QUESTIONS, {**said("a"), "stop": ["a"] * 100_000}, "`stop` must be a text, or a list of at most 16"),
     (MESSAGES, said([1] * 100_000), "`messages[0].content[0]`"),

@@ -14,7 +14,8 @@ from django.test import AsyncClient, Client
 from tests.tables import every
 from tests.toolsupport.gateway.conftest import FOLDER, PATH, Program
 from toolsupport.core.types import Role, ToolCall
-from toolsupport.gateway.messages.request import UNREAD, read, read_count
+from toolsupport.gateway.message_blocks import UNREAD
+from toolsupport.gateway.messages.request import read, read_count
 from toolsupport.gateway.parsed_request import GatewayRequest
 from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.web import protocol_errors

@@ -15,6 +15,7 @@ from chat.urls import urlpatterns as CHAT
 from tests.tables import every
 from toolsupport.core.types import JSON
 from toolsupport.gateway import chat_request
+from toolsupport.gateway.chat_schemas import ITEM_QUESTIONS, ITEMS, QUESTION, QUESTIONS, UNUSED
 from toolsupport.gateway.embeddings import request as embeddings_request
 from toolsupport.gateway.embeddings import schemas as embeddings_schemas
 from toolsupport.gateway.messages import request as messages_request
@@ -22,7 +23,7 @@ from toolsupport.gateway.messages import schemas as messages_schemas
 from toolsupport.gateway.openapi import document
 from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_schemas import CALL as CALL_SCHEMA
-from toolsupport.gateway.request_schemas import CALLS, QUESTION, QUESTIONS, UNUSED, BodyCheck
+from toolsupport.gateway.request_schemas import CALLS, BodyCheck
 from toolsupport.gateway.responses import request as responses_request
 from toolsupport.gateway.responses import schemas as responses_schemas
 from toolsupport.gateway.responses.schemas import UNUSED as UNUSED_RESPONSES
@@ -82,17 +83,6 @@ PARTS = [
 ]
 NAMED = {"type": "function", "function": {"name": "add"}}
 ALLOWED = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [NAMED]}}
-QUESTION_BODY: JSON = {
-    "model": "m",
-    "messages": [
-        *({"role": role, "content": PARTS} for role in ("system", "developer", "user")),
-        {"role": "assistant", "content": None, "reasoning_content": "So", "tool_calls": [CALL, CUSTOM]},
-        {"role": "tool", "content": "3", "tool_call_id": "c"},
-    ],
-    "tools": [TOOL, FLAT | {"name": "divide"}, CLAUDE],
-    "tool_choice": NAMED,
-    "stream_options": {"include_usage": True},
-}
 INPUT_PARTS = [
     {"type": "input_text", "text": ""},
     {"type": "input_image", "image_url": "data:image/png;base64,AA=="},
@@ -115,6 +105,7 @@ RESPONSES_BODY: JSON = {
     "text": {"format": {"type": "json_schema", "name": "x", "schema": {}}},
 }
 ALLOWED_FLAT = {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "add"}]}
+ITEMS_BODY = RESPONSES_BODY | {"tools": [FLAT], "stream_options": {"include_usage": True}}
 PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
 LINKED = {"type": "document", "title": "T", "source": {"type": "url", "url": "https://a/b.pdf"}}
 BLOCKS: list[JSON] = [
@@ -125,7 +116,23 @@ BLOCKS: list[JSON] = [
     LINKED,
 ]
 MADE = [{"type": "thinking", "thinking": "So"}, {"type": "tool_use", "id": "c", "name": "add", "input": {}}]
-RESULT = {"type": "tool_result", "tool_use_id": "c", "content": [*BLOCKS, PICTURE], "is_error": True}
+RESULT: JSON = {"type": "tool_result", "tool_use_id": "c", "content": [*BLOCKS, PICTURE], "is_error": True}
+IN_MESSAGES: JSON = {"type": "tool", "name": "add", "disable_parallel_tool_use": True}
+QUESTION_BODY: JSON = {
+    "model": "m",
+    "messages": [
+        *({"role": role, "content": [*PARTS, *BLOCKS]} for role in ("system", "developer", "user")),
+        {"role": "assistant", "content": None, "reasoning_content": "So", "tool_calls": [CALL, CUSTOM]},
+        {"role": "tool", "content": "3", "tool_call_id": "c"},
+        {"role": "assistant", "content": MADE},
+        {"role": "user", "content": [RESULT | {"content": [*RESULT["content"], *PARTS]}]},
+        {"role": "user", "content": [PICTURE]},
+    ],
+    "system": BLOCKS[:1],
+    "tools": [TOOL, FLAT | {"name": "divide"}, CLAUDE],
+    "tool_choice": NAMED,
+    "stream_options": {"include_usage": True},
+}
 FORM = {"type": "json_schema", "schema": {}}
 MESSAGES_BODY: JSON = {
     "model": "m",
@@ -144,7 +151,9 @@ EMBEDDINGS_BODY: JSON = {"model": "m", "input": ["a"]}
 SCHEMA_OF_TOOL = ("type", "properties", "required")
 # What is checked, as hosted servers check it, and then has nothing to be read: most of it may have one value only.
 CHECKED_ONLY = {
-    *(".n", ".tool_choice.type"),
+    ".n",
+    # Addresses are never fetched.
+    *(f".messages[].content[]{inner}.source.url" for inner in ("", ".content[]")),
     *(f".{name}" for name in UNUSED),
     *(
         f".tools[].{at}.{name}"
@@ -172,7 +181,11 @@ CHECKED_MESSAGES = {
     [
         (
             *("Question", QUESTIONS, chat_request.asked),
-            *((QUESTION_BODY, QUESTION_BODY | {"tool_choice": ALLOWED}), CHECKED_ONLY),
+            *((QUESTION_BODY, *(QUESTION_BODY | {"tool_choice": one} for one in (ALLOWED, IN_MESSAGES))), CHECKED_ONLY),
+        ),
+        (
+            *("QuestionOfItems", ITEM_QUESTIONS, chat_request.asked_by_items),
+            *((ITEMS_BODY, ITEMS_BODY | {"tool_choice": ALLOWED_FLAT}), CHECKED_RESPONSES),
         ),
         (
             *("ResponsesRequest", responses_schemas.CHECK, responses_request.asked),
@@ -184,7 +197,7 @@ CHECKED_MESSAGES = {
         ),
         ("EmbeddingRequest", embeddings_schemas.CHECK, embeddings_request.asked, (EMBEDDINGS_BODY,), {".user"}),
     ],
-    ids=["chat completions", "responses", "messages", "embeddings"],
+    ids=["chat completions", "chat completions of items", "responses", "messages", "embeddings"],
 )
 def test_the_reader_reads_what_is_described_and_nothing_else(
     name: str, check: BodyCheck, read: Callable[[JSON], object], bodies: tuple[JSON, ...], checked: set[str]
@@ -216,6 +229,7 @@ HELLO = {"role": "user", "content": "Hello"}
 MINIMAL: JSON = {"model": "m", "messages": [HELLO], "input": "Hello", "max_tokens": 9, "name": "read_file"}
 CHECKS = {
     "question": (QUESTION, QUESTIONS),
+    "question of items": (ITEMS, ITEM_QUESTIONS),
     "call": (CALL_SCHEMA, CALLS),
     "responses": (responses_schemas.REQUEST, responses_schemas.CHECK),
     "messages": (messages_schemas.REQUEST, messages_schemas.CHECK),

@@ -10,14 +10,20 @@ import pytest
 from channels.db import database_sync_to_async as in_database
 from django.test import AsyncClient
 
+from tests.factories import ModelProfileFactory, ServerFactory
 from tests.toolsupport.gateway.conftest import FOLDER, LIST, PATH, Program
 from tests.toolsupport.gateway.test_constrained import row, says
-from tests.toolsupport.providers.scripted import LAST_CHUNK, Step, chunk, scripted
-from toolsupport.models import ModelProfile
+from tests.toolsupport.gateway.test_model_fallbacks import FAILS, chain
+from tests.toolsupport.providers.scripted import LAST_CHUNK, Scripted, Step, chunk, scripted
+from toolsupport.models import ModelProfile, Server
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import NewOverride
+from toolsupport.registry.servers import key_encryption
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 ARGUMENTS = '{"path": "."}'
 GOOGLES = {"google": {"thought_signature": "c2ln"}}
+UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 SEALED = {"type": "reasoning.encrypted", "format": "google-gemini-v1", "index": 0}
 BLOCKS = [SEALED | {"data": "x", "id": "theirs 1"}, SEALED | {"data": "y", "id": "theirs 2"}]
 
@@ -108,4 +114,43 @@ async def test_a_signature_of_google(program: Program, path: str, stream: bool) 
         await ask(program, path, stream, [f"{one}x" for one in ids], name)
     own, unknown = ([call.get("extra_content") for call in calls_of(body)["tool_calls"]] for body in server.bodies[1:])
     assert own == [GOOGLES, None]
-    assert unknown == [{"google": {"thought_signature": "skip_thought_signature_validator"}}, None]
+    assert unknown == [UNSIGNED, None]
+
+
+def gemini(server: Scripted, name: str) -> int:
+    """A model of one name, at the server `name`."""
+    row = ServerFactory(name=name, kind="gemini", base_url=server.endpoint().base_url)
+    profile = ModelProfileFactory(server=row, name="gemini-3-pro")
+    overrides.add(NewOverride(profile.pk, "tools", True, "declared"))
+    return int(profile.pk)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", TOOLS)
+async def test_another_server_gets_no_signature_of_a_model_of_the_same_name(program: Program, path: str) -> None:
+    """It refuses one that it did not write, and it has no right to what another one thought."""
+    async with scripted(calling(extra=GOOGLES), FAILS) as first, scripted(says({"content": "Fine."})) as second:
+        one, two = await in_database(gemini)(first, "one"), await in_database(gemini)(second, "two")
+        ids = await ask(program, path, False, [], "one/gemini-3-pro")
+        await ask(program, path, False, ids, "two/gemini-3-pro")
+        await in_database(chain)(one, two)
+        await ask(program, path, False, ids, "one/gemini-3-pro")
+    sent = [[call.get("extra_content") for call in calls_of(body)["tool_calls"]] for body in second.bodies]
+    assert sent == [[UNSIGNED, None], [UNSIGNED, None]], "asked for, and as a fallback"
+    assert calls_of(first.bodies[1])["tool_calls"][0]["extra_content"] == GOOGLES
+
+
+@pytest.mark.asyncio
+async def test_a_server_with_another_address_or_key_gets_none(program: Program) -> None:
+    """The row of a server outlives its address: a person can give it another one."""
+    name, fine = "made/gemini-3-pro", says({"content": "Fine."})
+    async with scripted(calling(extra=GOOGLES), fine) as server, scripted(fine) as moved:
+        await in_database(row)(server, "gemini", {"tools": True})
+        await in_database(ModelProfile.objects.update)(name="gemini-3-pro")
+        ids = await ask(program, "messages", False, [], name)
+        await in_database(Server.objects.update)(api_key=key_encryption.encrypt("another"))
+        await ask(program, "messages", False, ids, name)
+        await in_database(Server.objects.update)(api_key="", base_url=moved.endpoint().base_url)
+        await ask(program, "messages", False, ids, name)
+    for body in (server.bodies[1], moved.bodies[0]):
+        assert calls_of(body)["tool_calls"][0]["extra_content"] == UNSIGNED

@@ -208,6 +208,15 @@ CASES: dict[str, tuple[bytes, list[Event | str]]] = {
         sse(asked(piece("[1]", id="1", name="f")), asked(piece("{a", 1, id="2")), CALLED),
         [CallDelta("1", "f", "[1]"), "rejected f", "rejected ", Finished("tool_calls")],
     ),
+    "arguments with a number that JSON has not": (
+        sse(asked(piece('{"a": NaN}', id="1", name="f")), asked(piece('{"a": 1e999}', 1, id="2", name="f")), CALLED),
+        [
+            CallDelta("1", "f", '{"a": NaN}'),
+            CallDelta("2", "f", '{"a": 1e999}'),
+            *["rejected f"] * 2,
+            Finished("tool_calls"),
+        ],
+    ),
     "half arguments at the limit": (
         sse(asked(piece('{"a": "Par', id="1", name="f")), said("length"), b"[DONE]"),
         [CallDelta("1", "f", '{"a": "Par'), "rejected f", Finished("length")],
@@ -346,6 +355,7 @@ def test_many_lines_of_a_document_count_together() -> None:
     [
         ("half arguments at the limit", "limit of tokens was reached"),
         ("arguments that are no object", "one JSON object"),
+        ("arguments with a number that JSON has not", "JSON has no NaN"),
     ],
 )
 def test_a_rejection_says_what_to_do(case: str, words: str) -> None:

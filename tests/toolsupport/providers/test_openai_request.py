@@ -234,9 +234,10 @@ def test_calls_that_gemini_did_not_sign_are_marked(model: str) -> None:
     sent = body(Request(model, (history[0], replace(history[1], calls=signed))), "gemini")["messages"][1]["tool_calls"]
     own = {"google": {"thought_signature": "c2ln"}} if SIGNED[model] else None
     assert [call.get("extra_content") for call in sent] == [own, own]
-    foreign = tuple(replace(call, signature=Signature("another", "c2ln")) for call in calls)
-    sent = body(Request(model, (history[0], replace(history[1], calls=foreign))), "gemini")["messages"][1]["tool_calls"]
-    assert [call.get("extra_content") for call in sent] == [mark if SIGNED[model] else None, None]
+    for other in (Signature("another", "c2ln"), Signature(model, "c2ln", account="another server")):
+        foreign = replace(history[1], calls=tuple(replace(call, signature=other) for call in calls))
+        sent = body(Request(model, (history[0], foreign)), "gemini")["messages"][1]["tool_calls"]
+        assert [call.get("extra_content") for call in sent] == [mark if SIGNED[model] else None, None]
 
 
 # model of OpenRouter → whether calls without encrypted reasoning get placeholders
@@ -252,8 +253,8 @@ SEALED = {"type": "reasoning.encrypted", "data": "x", "id": "1", "index": 1}
 
 @every("model", ROUTED)
 def test_blocks_of_reasoning_go_back_to_their_model(model: str) -> None:
-    def sent(blocks: tuple[JSON, ...], writer: str = model) -> JSON:
-        call = ToolCall("1", "f", {}, signature=Signature(writer, blocks=blocks))
+    def sent(blocks: tuple[JSON, ...], writer: str = model, account: str = "") -> JSON:
+        call = ToolCall("1", "f", {}, signature=Signature(writer, blocks=blocks, account=account))
         history = (ChatMessage(Role.USER, "Hi"), ChatMessage(Role.ASSISTANT, "", "Hm.", (call, ToolCall("2", "f", {}))))
         found: JSON = body(Request(model, history), "openrouter")["messages"][1]
         return found
@@ -265,8 +266,8 @@ def test_blocks_of_reasoning_go_back_to_their_model(model: str) -> None:
         | {"id": name, "index": place}
         for place, name in enumerate("12")
     ]
-    foreign = sent((THOUGHT, SEALED), "another")
-    assert foreign.get("reasoning_details") == (marks if ROUTED[model] else None)
-    assert foreign.get("reasoning") == (None if ROUTED[model] else "Hm.")
+    for foreign in (sent((THOUGHT, SEALED), "another"), sent((THOUGHT, SEALED), account="another server")):
+        assert foreign.get("reasoning_details") == (marks if ROUTED[model] else None)
+        assert foreign.get("reasoning") == (None if ROUTED[model] else "Hm.")
     without = sent((THOUGHT,))["reasoning_details"]
     assert without == [THOUGHT, *({**mark, "index": mark["index"] + 1} for mark in marks if ROUTED[model])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 import pytest
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from chat.models import Conversation, Turn
@@ -96,6 +96,19 @@ def test_what_json_cannot_hold_is_refused_by_the_field():
     turn.usage = {"at": timezone.now()}
     with pytest.raises(TypeError, match="not JSON serializable"):
         raw_sql.insert(turn)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+@pytest.mark.parametrize("way", ["saved", "inserted", "changed"])
+def test_numbers_that_json_has_not_are_refused_by_both_databases(way: str, number: float):
+    """SQLite took null for them in two of the three ways, and PostgreSQL in one."""
+    turn = Turn(conversation=ConversationFactory(), client_id="a", profile=ModelProfileFactory(), status="done")
+    turn.usage = {"none": None, "list": [1, number]}
+    statement = "UPDATE chat_turn SET usage = %s"
+    ways = {"saved": turn.save, "inserted": lambda: raw_sql.insert(turn)}
+    with pytest.raises((ValueError, DatabaseError)), transaction.atomic():
+        ways.get(way, lambda: raw_sql.change(statement, turn.usage))()
 
 
 @pytest.mark.django_db

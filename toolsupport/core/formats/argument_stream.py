@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from toolsupport.core import json_repair
 from toolsupport.core.call_building import ARGUMENT_KEYS, NAME_KEYS, ParsedCall, compact, typed
 from toolsupport.core.coercion import properties, types
 from toolsupport.core.events import CallRejected
@@ -93,7 +94,7 @@ class ArgumentStream:
         self._reply.ready(ToolCall(self.id, written.name, written.arguments, written.repairs), raw, value_ends)
 
     def broken(self, reason: str, raw: str, name: str = "") -> None:
-        self._reply.rejected(CallRejected(name or self.name, reason, raw, self.id))
+        self._reply.rejected(CallRejected(name or self.name, reason + json_repair.hint(raw), raw, self.id))
 
 
 class JsonArguments:
@@ -203,7 +204,7 @@ class JsonArguments:
             self.stream.text_ends()
         elif self._key is not None:
             try:
-                self.stream.value(self._key, json.loads("".join(self._pieces)))
+                self.stream.value(self._key, json_repair.loads("".join(self._pieces)))
             except (ValueError, RecursionError):
                 self.strange()
         self._key, self._pieces, self._open_quote = None, [], False

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, ChatMessage, Role, ToolSpec
+from toolsupport.gateway import message_blocks
 from toolsupport.gateway.conversation import image
 from toolsupport.gateway.messages.schemas import CHECK, COUNT, COUNT_CHECK
 from toolsupport.gateway.parsed_request import (
@@ -18,12 +19,7 @@ from toolsupport.gateway.parsed_request import (
     usable,
 )
 
-# A model that reads only the text of a result must see that the tool failed.
-FAILED = "Error: "
 CUSTOM = ("custom", None)
-# Blocks that may hold text; a model has to see that there was one that it does not get.
-DOCUMENTS = ("document", "search_result", "container_upload")
-UNREAD = "[{} was left out: only documents that hold text can be read here.]"
 
 
 def read(body: bytes) -> GatewayRequest:
@@ -122,15 +118,13 @@ def _messages(message: JSON, place: str) -> Iterable[ChatMessage]:
 
 def _answer(content: list[JSON]) -> ChatMessage:
     thinking = [block["thinking"] for block in content if block["type"] == "thinking"]
-    calls = [ToolCall(one["id"], one["name"], one["input"]) for one in content if one["type"] == "tool_use"]
+    calls = [message_blocks.call(one) for one in content if one["type"] == "tool_use"]
     return ChatMessage(Role.ASSISTANT, _text(content), thinking="\n\n".join(thinking), calls=tuple(calls))
 
 
 def _result(block: JSON, place: str) -> ChatMessage:
     content = block.get("content")
-    text = _text(content)
-    if block.get("is_error") and "error" not in text.lower():
-        text = FAILED + text
+    text = message_blocks.result_text(_text(content), block)
     images = _images(content, place) if isinstance(content, list) else ()
     return ChatMessage(Role.TOOL, text, call_id=block["tool_use_id"], images=images)
 
@@ -139,47 +133,13 @@ def _text(content: Any) -> str:
     """Return the texts of the blocks, those of documents and of search results included."""
     if content is None or isinstance(content, str):
         return content or ""
-    return "\n\n".join(filter(None, map(_words, content)))
-
-
-def _words(block: JSON) -> str:
-    if block["type"] == "text":
-        return str(block["text"])
-    if block["type"] not in DOCUMENTS:
-        return ""
-    text = _inside(block)
-    title = block.get("title")
-    if not text:
-        return UNREAD.format(title or block["type"])
-    return f"{title}:\n{text}" if title else text
-
-
-def _inside(block: JSON) -> str:
-    """Return the text of a document or of a search result; "" if it has none that can be read here."""
-    if block["type"] == "search_result":
-        return _joined_texts(block["content"])
-    source = block.get("source") or {"type": ""}
-    if source["type"] == "text":
-        return str(source.get("data") or "")
-    return _joined_texts(source.get("content")) if source["type"] == "content" else ""
-
-
-def _joined_texts(content: Any) -> str:
-    if content is None or isinstance(content, str):
-        return content or ""
-    return "\n\n".join(part["text"] for part in content if part.get("text"))
+    return "\n\n".join(filter(None, map(message_blocks.words, content)))
 
 
 def _images(content: list[JSON], place: str) -> tuple[bytes, ...]:
     """Return the images; one with an address is refused by `image`, because it is never fetched."""
     return tuple(
-        image(_url(block["source"]), f"{place}[{number}]")
+        image(message_blocks.image_url(block), f"{place}[{number}]")
         for number, block in enumerate(content)
         if block["type"] == "image"
     )
-
-
-def _url(source: JSON) -> str:
-    if source["type"] == "base64":
-        return f"data:{source.get('media_type')};base64,{source.get('data')}"
-    return str(source.get("url"))

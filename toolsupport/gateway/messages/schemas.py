@@ -19,7 +19,7 @@ from toolsupport.gateway.request_schemas import (
 )
 
 
-def _of(kind: str, needed: list[str], **properties: Any) -> JSON:
+def of_type(kind: str, needed: list[str], **properties: Any) -> JSON:
     """Return the schema of a block of this type."""
     return {
         "if": {"properties": {"type": {"const": kind}}},
@@ -51,11 +51,11 @@ DOCUMENT: JSON = SOURCE | {"properties": {**SOURCE["properties"], "content": CON
 RESULT_BLOCK: JSON = {
     **TYPED,
     "allOf": [
-        _of("text", ["text"], text=TEXT_FIELD),
-        _of("image", ["source"], source=SOURCE),
-        _of("document", ["source"], source=DOCUMENT, title=TITLE),
-        _of("search_result", ["content"], content=CONTENT, title=TITLE),
-        _of("container_upload", [], title=TITLE),
+        of_type("text", ["text"], text=TEXT_FIELD),
+        of_type("image", ["source"], source=SOURCE),
+        of_type("document", ["source"], source=DOCUMENT, title=TITLE),
+        of_type("search_result", ["content"], content=CONTENT, title=TITLE),
+        of_type("container_upload", [], title=TITLE),
     ],
     "description": "a block with a type",
 }
@@ -65,19 +65,20 @@ RESULT: JSON = {
     "description": "a text or a list of blocks",
 }
 CALL_ID: JSON = {"type": "string", "minLength": 1, "description": "the id of a call"}
+INPUT: JSON = {"type": "object", "description": "an object"}
 BLOCK: JSON = {
     **TYPED,
     "allOf": [
         *RESULT_BLOCK["allOf"],
-        _of("thinking", ["thinking"], thinking=TEXT_FIELD),
-        _of(
+        of_type("thinking", ["thinking"], thinking=TEXT_FIELD),
+        of_type(
             "tool_use",
             ["id", "name", "input"],
             id=CALL_ID,
             name=CALLED,
-            input={"type": "object", "description": "an object"},
+            input=INPUT,
         ),
-        _of("tool_result", ["tool_use_id"], tool_use_id=CALL_ID, content=RESULT, is_error=SWITCH),
+        of_type("tool_result", ["tool_use_id"], tool_use_id=CALL_ID, content=RESULT, is_error=SWITCH),
     ],
     "description": "a block with a type and what that type needs",
 }
