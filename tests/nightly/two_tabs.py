@@ -239,7 +239,9 @@ class TwoTabs(RuleBasedStateMachine):
                     odd.append(f"{client_id} is not kept once as it was sent")
             for message, text in tab.texts.items():
                 self.done["texts compared"] += 1
-                if texts.get(message) != text:
+                kept = texts.get(message) or ""
+                # A page at another process may get the HTML of a short answer before it follows its text.
+                if kept != text and not (self.site.options and kept.startswith(text)):
                     odd.append(f"message {message}: {text!r} was shown, {texts.get(message)!r} is kept")
         return odd
 

@@ -182,7 +182,7 @@ WRITES = chunk(
 @pytest.fixture
 def parking(conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
     """A turn that needs an approval: events for "the approval is stored" and "its task may continue"."""
-    overrides.add(NewOverride(conversation.profile_id, "tools", True))
+    overrides.add(NewOverride(conversation.profile_id or 0, "tools", True))
     stored, left, park = threading.Event(), threading.Event(), questions.park
 
     def slow(*given: Any) -> Any:
