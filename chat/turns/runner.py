@@ -279,11 +279,8 @@ class TurnRunner:
             self._why[turn_id] = why
             if not before:
                 # A task that is cancelled before its first step never runs, and would leave its turn open.
-                asyncio.get_running_loop().call_soon(self._cancel, turn_id)
-
-    def _cancel(self, turn_id: int) -> None:
-        if turn_id in self._tasks and turn_id not in self._ending:
-            self._tasks[turn_id].cancel()
+                task = self._tasks[turn_id]
+                asyncio.get_running_loop().call_soon(lambda: turn_id in self._ending or task.cancel())
 
     async def _run(self, run: TurnRun) -> None:
         claimed = run.claimed
@@ -331,8 +328,8 @@ class TurnRunner:
 
         If it was `stopped` (why) while it was handed over, to a person or a process, the stop is stored too.
         """
-        if stopped and (ended := await lasting_writes.in_database(end.stop_elsewhere)(run.claimed.turn, stopped)):
-            self.announce_ends([ended])
+        if stopped:
+            self.announce_ends(await lasting_writes.in_database(end.stop_elsewhere)(run.claimed.turn, stopped))
         await lasting_writes.in_database(leases.keep_rest)(self.owner, run.claimed.turn, run.last_reply()[:3])
         await self._show_rows(run.claimed.conversation)
 

@@ -78,12 +78,13 @@ def request_stop(person: Person, conversation_id: str) -> tuple[int | None, Turn
 
 
 @transaction.atomic
-def stop_elsewhere(turn_id: int, why: str) -> TurnEnd | None:
+def stop_elsewhere(turn_id: int, why: str) -> list[TurnEnd]:
     """Request a turn to stop that this process no longer runs; return its end if no other process runs it either."""
     still = Turn.objects.filter(pk=turn_id, status__in=OPEN)
     hold(*still.values_list("conversation_id", flat=True))
     turn = still.select_related("conversation", "profile").first()
-    return _stop(turn, why) if turn else None
+    ended = _stop(turn, why) if turn else None
+    return [ended] if ended else []
 
 
 def _stop(turn: Turn, why: str) -> TurnEnd | None:
