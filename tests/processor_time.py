@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 LONGEST_STEP = 0.05  # seconds of the processor
+REFERENCE = 1_500_000  # rounds of a loop that take 50 ms on the machine of the promise
+SAMPLE, EVERY = REFERENCE // 10, 8
 Made = TypeVar("Made")
 
 
@@ -39,7 +41,7 @@ async def with_longest_step(work: Awaitable[Made]) -> tuple[Made, float]:
         made = await work
     finally:
         stop.set()
-    return made, await steps / slowness()
+    return made, await steps
 
 
 def forget_older_objects() -> None:
@@ -48,18 +50,40 @@ def forget_older_objects() -> None:
     gc.freeze()
 
 
-def slowness() -> float:
-    """Return how much longer than 50 ms a loop takes that takes 50 ms on the machine of the promise; at least 1."""
+def slowness(rounds: int = REFERENCE) -> float:
+    """Return how much longer a loop takes than on the machine of the promise; at least 1."""
     began, total = time.thread_time(), 0
-    for number in range(1_500_000):
+    for number in range(rounds):
         total += number
-    return max(1.0, (time.thread_time() - began) / 0.05)
+    return max(1.0, (time.thread_time() - began) / (0.05 * rounds / REFERENCE))
+
+
+class StepTimes:
+    """Short times of the processor, one after another, and how slow the machine was between them.
+
+    Its speed halves and doubles within a second, as other work begins and ends on the same cores: what one measurement
+    after all of them finds is not what it was meanwhile.
+    """
+
+    def __init__(self, sample: Callable[[], float] = lambda: slowness(SAMPLE)) -> None:
+        self.times: list[float] = []
+        self._sample, self._slow = sample, [sample()]
+
+    def add(self, seconds: float) -> None:
+        self.times.append(seconds)
+        if len(self.times) % EVERY == 0:
+            self._slow.append(self._sample())
+
+    def longest(self) -> float:
+        """Return the longest of them on the machine of the promise; a tenth of the samples may be a stolen moment."""
+        usual = sorted(self._slow)[len(self._slow) * 9 // 10]
+        return max(self.times, default=0.0) / usual
 
 
 async def _longest(stop: asyncio.Event) -> float:
-    longest = 0.0
+    steps = StepTimes()
     while not stop.is_set():
         began = time.thread_time()
         await asyncio.sleep(0.002)
-        longest = max(longest, time.thread_time() - began)
-    return longest
+        steps.add(time.thread_time() - began)
+    return steps.longest()

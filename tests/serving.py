@@ -166,11 +166,16 @@ def sign_in(site: Site, name: str = ADMIN[0], password: str = ADMIN[1]) -> httpx
     return client
 
 
-def switch_tool(client: httpx.Client, tool: str, state: str) -> None:
-    """Switch a tool "on" or "off"; that is refused until it is known whether this machine can run it."""
+def until_tools_are_tested(client: httpx.Client) -> None:
+    """Wait until the site knows which tools this machine can run: until then it offers none of the others."""
     ends = time.monotonic() + PATIENCE
     while STILL in client.get("/tools/").text:
-        assert time.monotonic() < ends, f"{tool}: its self-test does not end"
+        assert time.monotonic() < ends, "the self-test of a tool does not end"
+
+
+def switch_tool(client: httpx.Client, tool: str, state: str) -> None:
+    """Switch a tool "on" or "off"; that is refused until it is known whether this machine can run it."""
+    until_tools_are_tested(client)
     headers = {"X-CSRFToken": client.cookies["csrftoken"]}
     assert client.post("/tools/switch/", data={"tool": tool, "on": state}, headers=headers).status_code == 200
 

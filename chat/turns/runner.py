@@ -33,10 +33,11 @@ from chat.turns import lasting_writes
 from chat.turns.batch_writer import BatchWriter
 from chat.turns.events import TurnEnded
 from chat.turns.heartbeat import TICK, TurnHeartbeat
+from chat.turns.left_turns import LeftTurns
 from chat.turns.run import TurnRun
 from toolsupport import cancellable_threads, loop_share
 from toolsupport.config import environment, metrics
-from toolsupport.core.errors import Busy, Lost, StorageUnavailable, ToolsupportError
+from toolsupport.core.errors import Busy, Lost, StorageUnavailable, ToolsupportError, UnreadableSecret
 from toolsupport.registry import storage
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services.task_supervisor import TaskSupervisor
@@ -77,6 +78,7 @@ class TurnRunner:
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._why: dict[int, str] = {}
         self._ending: set[int] = set()
+        self._left = LeftTurns()
         self.heartbeat = TurnHeartbeat(self)
 
     def start(self) -> None:
@@ -189,6 +191,8 @@ class TurnRunner:
         except Error:
             raise
         except ToolsupportError as error:
+            if isinstance(error, UnreadableSecret) and self.peers is not None and self._left.leave(turn_id):
+                return
             await self._give_up_queued(turn_id, str(error))
         except Exception:
             log.exception("turn %s cannot begin", turn_id)

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.chat.test_end_to_end import choose
-from tests.serving import Page, Site, new_chat, page, sign_in, switched_on
+from tests.serving import Page, Site, new_chat, page, sign_in, switched_on, until_tools_are_tested
 
 SUM = "Sum column cups of data.csv with Python"
 WRITE = 'Write "by a program" to notes.md with Python'
@@ -171,6 +171,7 @@ async def test_a_kill_in_mid_program_interrupts_the_turn(site: Site, client: htt
         await begun(open_page, "while True: pass")
         site.kill(signal.SIGKILL)
     site.start()
+    until_tools_are_tested(client)
     async with page(site, client, conversation) as open_page:
         hello = await open_page.until("hello")
         if "turn" in hello:

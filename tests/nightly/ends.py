@@ -28,7 +28,7 @@ from chat.tools.files.workspace import lock_file
 from tests.hostile_server import evil_server
 from tests.nightly.poison import post
 from tests.obedient_server import NAME, obedient_server, order
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import Page, Site, new_chat, page, serving, sign_in, switch_tool
 
 DRAIN = 1.0  # seconds
 ENDLESS_SQL = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
@@ -89,7 +89,7 @@ def prepared(directory: Path, **environment: str) -> Iterator[tuple[Site, httpx.
 def equip(site: Site, client: httpx.Client, stock: Path) -> None:
     """Switch on every tool, and approve those of the MCP server as read-only."""
     for tool in ("bash", "python_execution"):
-        post(client, "/tools/switch/", tool=tool, on="on")
+        switch_tool(client, tool, "on")
     post(client, "/tools/sources/add/", name="stock", kind="sqlite", location=str(stock), groups=["user", "admin"])
     ((server,),) = site.rows("SELECT id FROM toolsupport_mcpserver")
     post(client, f"/tools/mcp/{server}/test/")

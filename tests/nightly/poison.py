@@ -23,7 +23,7 @@ import httpx
 
 from tests.chat.mcp.client.conftest import SCRIPT
 from tests.obedient_server import NAME, obedient_server, order, orders_in
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import Page, Site, new_chat, page, serving, sign_in, switch_tool
 
 GRANTED = ("write_file", "edit_file", "memory_dump")
 MARK, SWAPPED = "pwned", "terse"
@@ -140,7 +140,7 @@ def prepared(directory: Path) -> Iterator[tuple[Site, httpx.Client]]:
 def equip(site: Site, client: httpx.Client, stock: Path) -> None:
     """Switch on what an administrator can switch on; only what says words again is marked as only reading."""
     for tool in ("bash", "python_execution"):
-        post(client, "/tools/switch/", tool=tool, on="on")
+        switch_tool(client, tool, "on")
     post(client, "/tools/prompts/write/", name=SWAPPED, description="", text="Be brief.", basis="0")
     post(client, "/tools/sources/add/", name="stock", kind="sqlite", location=str(stock), groups=["user", "admin"])
     ((server,),) = site.rows("SELECT id FROM toolsupport_mcpserver")

@@ -18,7 +18,7 @@ import httpx
 
 from tests.nightly.poison import WANTED, Figures, Victim, acted, chats, file, post, prepared, victim
 from tests.obedient_server import NAME, OTHER, order
-from tests.serving import Site
+from tests.serving import Site, until_tools_are_tested
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ async def remembered_and_killed(run: Run) -> int:
         await read(one, run, order("memory_dump", text=run.words))
         assert await one.answered("once")
         await one.refuse_all()
-    await asyncio.to_thread(restart, run.site)
+    await asyncio.to_thread(restart, run.site, run.client)
     asked = await asked_after(run, anew=True)
     await asyncio.to_thread(forget, run)
     return asked
@@ -144,16 +144,17 @@ async def killed(run: Run) -> int:
         await read(one, run, run.words)
         asked = await one.page.until("question.asked")
         await one.page.until("turn.waiting")
-    await asyncio.to_thread(restart, run.site)
+    await asyncio.to_thread(restart, run.site, run.client)
     async with run.person() as one:
         await one.page.send("question.answer", question=asked["question"], answer="deny")
         await one.refuse_all()
     return await asked_after(run)
 
 
-def restart(site: Site) -> None:
+def restart(site: Site, client: httpx.Client) -> None:
     site.kill()
     site.start()
+    until_tools_are_tested(client)
 
 
 async def read_by_mcp(run: Run) -> int:

@@ -6,6 +6,7 @@ ToolsupportError
 │   ├── Refused            it answered with an error (status, body)
 │   └── Garbled            it answered with unreadable bytes
 ├── ConfigError            a setting is at fault: an administrator can fix it
+│   └── UnreadableSecret   it is encrypted with a key that this process does not have
 ├── ToolError              a tool could not do what it was asked; the text is for the model
 ├── NotAllowed             the person may not do this
 ├── NotFound               it does not exist, or is not theirs (the two look the same)
@@ -56,6 +57,10 @@ class GarbledReply(ProviderError):
 
 class ConfigError(ToolsupportError):
     """A setting is wrong; the message names it and the remedy."""
+
+
+class UnreadableSecret(ConfigError):
+    """A stored secret cannot be decrypted here; another process may have its key."""
 
 
 class ToolError(ToolsupportError):

@@ -6,7 +6,8 @@ import asyncio
 import ssl
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, cast
 from urllib.parse import unquote_to_bytes
@@ -35,8 +36,16 @@ KEPT_ALIVE = 30.0  # seconds
 
 AGENT = f"python-httpx/{httpx.__version__}"
 
-# By loop, then by whether its servers may be inside this network.
-_transports: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, httpx.AsyncBaseTransport]] = WeakKeyDictionary()
+
+@dataclass(frozen=True, slots=True)
+class LoopTransports:
+    """The transports of a loop, by whether their servers may be inside this network; `ending` closes them."""
+
+    by_place: dict[bool, httpx.AsyncBaseTransport]
+    ending: AsyncGenerator[None]
+
+
+_transports: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopTransports] = WeakKeyDictionary()
 # Addresses in the logs of servers for all their addresses; for a connection they mean this machine.
 THIS_MACHINE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
@@ -86,10 +95,30 @@ async def send(endpoint: Endpoint, request: httpx.Request) -> httpx.Response:
 
 def _kept(inside: bool) -> httpx.AsyncBaseTransport:
     """Return the transport of the running loop for servers that may be `inside` this network, or for the others."""
-    here = _transports.setdefault(asyncio.get_running_loop(), {})
+    loop = asyncio.get_running_loop()
+    here = (_transports.get(loop) or _begun(loop)).by_place
     if inside not in here:
         here[inside] = transport() if inside else transport(inside=False)
     return here[inside]
+
+
+def _begun(loop: asyncio.AbstractEventLoop) -> LoopTransports:
+    """Begin the transports of a loop, and their `ending`: a loop ends the generators that began in it."""
+    by_place: dict[bool, httpx.AsyncBaseTransport] = {}
+    made = _transports[loop] = LoopTransports(by_place, _closed_at_the_end(by_place))
+    with suppress(StopIteration):
+        made.ending.asend(None).send(None)
+    return made
+
+
+async def _closed_at_the_end(by_place: dict[bool, httpx.AsyncBaseTransport]) -> AsyncGenerator[None]:
+    """Close the transports of a loop when it ends without `close`: what ends a loop ends its generators first."""
+    try:
+        yield
+    finally:
+        _transports.pop(asyncio.get_running_loop(), None)
+        for found in by_place.values():
+            await found.aclose()
 
 
 def get_ready(endpoint: Endpoint) -> None:
@@ -98,9 +127,9 @@ def get_ready(endpoint: Endpoint) -> None:
 
 
 async def close() -> None:
-    """Close the running loop's connections; a loop with requests must call this before it ends."""
-    for found in _transports.pop(asyncio.get_running_loop(), {}).values():
-        await found.aclose()
+    """Close the running loop's connections."""
+    if found := _transports.get(asyncio.get_running_loop()):
+        await found.ending.aclose()
 
 
 @lru_cache(maxsize=500)

@@ -115,9 +115,9 @@ def _let_go() -> None:
 async def _step(
     advance: InterpreterStep, functions: Collection[str], printed: PrintedOutput, limits: PythonLimits
 ) -> StepResult:
-    began = time.monotonic()
     try:
         async with _session(limits) as session:
+            began = time.monotonic()  # from here: a busy machine may need seconds to start the process
             snapshot = await advance(session, printed)
             while not isinstance(snapshot, MontyComplete):
                 if isinstance(snapshot, AsyncFunctionSnapshot) and snapshot.function_name in functions:

@@ -255,7 +255,12 @@ def _claimed(turn: Turn, prepared: ChatRequestContext) -> ClaimedTurn:
 
 @transaction.atomic
 def claim(turn_id: int, owner: str) -> ClaimedTurn | None:
-    """Claim a queued turn for this process; None if another was faster or it was stopped meanwhile."""
+    """Claim a queued turn for this process; None if another was faster or it was stopped meanwhile.
+
+    A turn that is too early stays queued, for the next sweep of this process or of another one.
+    """
+    if resume.is_too_early(turn_id):
+        return None
     mine = Turn.objects.filter(pk=turn_id, status=TurnStatus.QUEUED)
     hold(*mine.values_list("conversation_id", flat=True))
     if not mine.update(status=TurnStatus.RUNNING, owner=owner, lease_until=in_future(TURN), started_at=Now()):

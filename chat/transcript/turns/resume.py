@@ -8,6 +8,8 @@ from typing import Any
 
 from chat.models import ToolRun, Turn
 from chat.statuses import CallStatus
+from chat.tools import BUILTINS
+from chat.tools.sandbox.self_test_cache import STILL
 from chat.tools.tool import Pause
 from chat.transcript.messages.history import WAITS, call_of
 from chat.transcript.questions import questions
@@ -62,6 +64,15 @@ def resumed(turn: Turn, runs: list[ToolRun], rounds: int) -> ResumePoint:
 def _pause(inner: ToolRun) -> Pause:
     assert inner.program is not None and inner.program.snapshot is not None
     return Pause(CallReady(call_of(inner)), bytes(inner.program.snapshot))
+
+
+def is_too_early(turn_id: int) -> bool:
+    """Return whether a turn has calls of a tool whose self-test still runs in this process.
+
+    Until its end the tool counts as missing, so that a call which a person allowed would not run.
+    """
+    names = ToolRun.objects.filter(turn_id=turn_id, status__in=WAITS).values_list("name", flat=True)
+    return any(name in BUILTINS and BUILTINS[name].missing == STILL for name in names)
 
 
 def gone_on(turn: Turn, prepared: ChatRequestContext) -> ChatRequestContext:

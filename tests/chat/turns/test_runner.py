@@ -26,6 +26,7 @@ from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import end, leases
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns import runner as running
+from chat.turns.left_turns import LEFT, LeftTurns
 from chat.turns.run import TurnRun
 from chat.turns.runner import TurnRunner
 from tests.chat.started_turns import accept
@@ -304,6 +305,29 @@ async def test_a_queued_answer_that_cannot_begin_ends_and_holds_up_no_other(
     [ended] = [frame for frame in told if isinstance(frame, frames.TurnEndedFrame)]
     assert (turn.status, ended.turn, ended.reason) == ("failed", first, "failed")
     assert words in ended.detail and await in_database(leases.settle)() == ([], [])
+
+
+class Peers:
+    """Other processes, to which nothing is sent."""
+
+    def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
+        pass
+
+
+# Keys change one process after another.
+@pytest.mark.asyncio
+async def test_a_queued_answer_whose_key_only_others_can_read_is_left_to_them(conversation: Conversation) -> None:
+    first, now = await in_database(queued)(conversation), [0.0]
+    runner = TurnRunner()
+    runner.peers, runner._left = Peers(), LeftTurns(lambda: now[0])  # type: ignore[assignment]
+    await in_database(Server.objects.update)(api_key="of another key")
+    for now[0] in (0.0, 1.0, LEFT - 1):
+        await runner.heartbeat.sweep()
+        assert await in_database(leases.settle)() == ([], [first])
+    now[0] = LEFT
+    await runner.heartbeat.sweep()
+    turn = await in_database(Turn.objects.get)(pk=first)
+    assert turn.status == "failed" and "cannot be read" in turn.reason
 
 
 # SAFETY 2: a stop may arrive before the task of an answer has run at all.

@@ -22,12 +22,13 @@ from tests.hostile_texts.units import COMMON, text
 from tests.nightly.mallory import worst_server
 from tests.nightly.mallory_attacks import SCHEMAS
 from tests.nightly.worst_server import MODEL
-from tests.processor_time import LONGEST_STEP, within
+from tests.processor_time import LONGEST_STEP, StepTimes
 from tests.toolsupport.test_exchange import ask, request_spec
 from tests.toolsupport.test_loop_share import COSTLY
 from toolsupport import loop_share, providers
 from toolsupport.core.types import ChatMessage, Endpoint, Role, ToolSpec
 
+ATTEMPTS = 3
 ROUNDS = 3  # of the event loop: to take the frame from its queue, and two to spare
 
 
@@ -81,7 +82,7 @@ async def test_frames_that_wait_leave_the_loop_to_others() -> None:  # S2
     assert max(after - before for before, after in pairwise(between)) == 1
 
 
-def wishes(person: int) -> Iterator[tuple[dict[str, Any], dict[str, Any], str]]:
+def wishes(person: int, attempt: int) -> Iterator[tuple[dict[str, Any], dict[str, Any], str]]:
     """What a person asks the worst server for, with the schema of the tool and the format of the reply."""
     written = [*(one * 4 for one in COSTLY.values()), *(text(unit, 60_000) for unit in COMMON)]
     for number, one in enumerate(written[person::4]):
@@ -89,13 +90,13 @@ def wishes(person: int) -> Iterator[tuple[dict[str, Any], dict[str, Any], str]]:
         yield {"error": one}, {}, "native"
     for schema, arguments in SCHEMAS[person::4]:
         # A schema that nobody compiled before.
-        fresh = {"type": "object", "title": str(person)} | schema
+        fresh = {"type": "object", "title": f"{person} of {attempt}"} | schema
         yield {"call": {"name": "note", "arguments": arguments}, "times": 4}, fresh, "native"
 
 
-async def mallory(endpoint: Endpoint, person: int) -> None:
+async def mallory(endpoint: Endpoint, person: int, attempt: int) -> None:
     loop_share.person.set(f"Mallory {person}")
-    for wish, schema, name in wishes(person):
+    for wish, schema, name in wishes(person, attempt):
         spec = request_spec(MODEL, tools=(ToolSpec("note", "", schema),), format=name)
         await ask(endpoint, spec, [ChatMessage(Role.USER, json.dumps(wish))])
 
@@ -109,15 +110,14 @@ def collector_spared() -> Iterator[None]:
     gc.unfreeze()
 
 
-@pytest.mark.asyncio
-@pytest.mark.usefixtures("collector_spared")
-async def test_a_ping_beside_the_worst_texts_waits_for_little_work_of_the_loop() -> None:  # S1, S2
-    """By the processor time of the loop's thread: the load of the machine does not change it."""
-    received, sent, held = asyncio.Queue[dict[str, Any]](), list[bytes](), list[float]()
+async def pings_beside_the_worst_texts(attempt: int) -> StepTimes:
+    """How much the loop works while each of many pings waits."""
+    received, sent, held = asyncio.Queue[dict[str, Any]](), list[bytes](), StepTimes()
     page = consumer.ChatConsumer()
     with worst_server() as address:
         serving = asyncio.ensure_future(opened(page, received, sent))
-        others = [asyncio.ensure_future(mallory(Endpoint("ollama", address), person)) for person in range(4)]
+        people = (mallory(Endpoint("ollama", address), person, attempt) for person in range(4))
+        others = [asyncio.ensure_future(one) for one in people]
         try:
             await asyncio.sleep(0)
             while not all(one.done() for one in others):
@@ -128,11 +128,27 @@ async def test_a_ping_beside_the_worst_texts_waits_for_little_work_of_the_loop()
                 received.put_nowait({"type": "websocket.receive", "text": '{"type": "ping"}'})
                 while len(sent) == before:
                     await asyncio.sleep(0)
-                held.append(time.thread_time() - began)
+                held.add(time.thread_time() - began)
             await asyncio.gather(*others)
         finally:
             for task in (serving, *others):
                 task.cancel()
             await asyncio.gather(serving, *others, return_exceptions=True)
             await providers.close()
-    assert len(held) > 20 and within(max(held), LONGEST_STEP)
+    assert len(held.times) > 20
+    return held
+
+
+@pytest.mark.asyncio
+@pytest.mark.usefixtures("collector_spared")
+async def test_a_ping_beside_the_worst_texts_waits_for_little_work_of_the_loop() -> None:  # S1, S2
+    """By the processor time of the loop's thread. Other work on the machine only adds to it, now here and now there.
+
+    A step of the loop that is too long is so in each attempt: each has schemas that no other compiled.
+    """
+    longest = list[float]()
+    for attempt in range(ATTEMPTS):
+        longest.append((await pings_beside_the_worst_texts(attempt)).longest())
+        if longest[-1] <= LONGEST_STEP:
+            break
+    assert longest[-1] <= LONGEST_STEP, longest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cryptography.fernet import InvalidToken, MultiFernet
 
 from toolsupport.core import redaction
-from toolsupport.core.errors import ConfigError
+from toolsupport.core.errors import UnreadableSecret
 from toolsupport.core.sentences import sentence
 from toolsupport.registry.servers import key_ring
 
@@ -17,13 +17,13 @@ def encrypt(secret: str) -> str:
 
 
 def decrypt(stored: str) -> str:
-    """Return the secret. Raises ConfigError if none of the keys can read it."""
+    """Return the secret. Raises UnreadableSecret if none of the keys can read it."""
     if not stored:
         return ""
     try:
         secret = box(key_ring.keys()).decrypt(stored.encode()).decode()
     except InvalidToken:
-        raise ConfigError(sentence("key_unreadable")) from None
+        raise UnreadableSecret(sentence("key_unreadable")) from None
     redaction.add_secrets(secret)
     return secret
 

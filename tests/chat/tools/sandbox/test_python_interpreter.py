@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -195,6 +197,22 @@ async def test_a_program_that_is_stopped_leaves_no_process() -> None:
         while workers() - before:
             await asyncio.sleep(0)
     assert task.cancelled()
+
+
+async def test_the_start_of_its_process_is_no_time_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may need longer for it than a program has."""
+    started, now = python_interpreter._session, [0.0]
+
+    @asynccontextmanager
+    async def slow(limits: PythonLimits) -> AsyncIterator[object]:
+        async with started(limits) as session:
+            now[0] += 60
+            yield session
+
+    monkeypatch.setattr(python_interpreter, "_session", slow)
+    monkeypatch.setattr(python_interpreter, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    step = await ran("look('a')")
+    assert isinstance(step, FunctionCall) and step.seconds == 0
 
 
 async def test_many_programs_at_once_do_not_meet() -> None:

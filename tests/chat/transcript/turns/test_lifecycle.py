@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,13 +11,14 @@ from django.utils import timezone
 
 from chat.broadcast import fragments
 from chat.models import Conversation, Message, Question, ToolRun, Turn
-from chat.tools import policy
+from chat.tools import BUILTINS, policy
+from chat.tools.sandbox.self_test_cache import STILL
 from chat.transcript.announcements import AskedQuestion, FinishedMessage, StartedCall
 from chat.transcript.conversations.conversations import say
 from chat.transcript.messages.history import INTERRUPTED, canonical
 from chat.transcript.questions import questions
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import record
+from chat.transcript.turns import record, resume
 from chat.transcript.turns.begin import AcceptedMessage, claim
 from chat.transcript.turns.end import TurnOutcome, end, request_stop
 from chat.transcript.turns.leases import keep_alive, settle
@@ -279,6 +281,28 @@ def test_a_parked_turn_goes_on_from_rows_alone(alice: User, conversation: Conver
     assert resumed.decisions == {"c1": questions.ApprovalDecision(True, level="A1")}
     assert [message.call_id for message in again.history if message.role == Role.TOOL] == ["c0"]
     assert (resumed.rounds, [call.id for call in resumed.done], resumed.usage) == (1, ["c0"], {"output_tokens": 7})
+
+
+def test_a_turn_waits_for_the_self_test_of_its_tool(
+    alice: User, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a restart of a busy machine: a tool that is not tested yet would count as switched off."""
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None
+    calls = (asked_call(0, "write_file"),)
+    record.finish_reply(TurnStore("me", turn_id), claimed.reply, record.FinishedReply("", "", None, calls))
+    asking = questions.ApprovalRequest(calls[0].call, "Write?", "", grantable=True)
+    questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.TurnUsage({}))
+    questions.answer(alice, Question.objects.get().pk, questions.SubmittedAnswer("once"))
+    Turn.objects.update(created_at=timezone.now() - timedelta(seconds=9))
+    missing = [STILL]
+    tested = replace(BUILTINS["write_file"], needs=lambda: missing[0])
+    monkeypatch.setattr(resume, "BUILTINS", {**BUILTINS, "write_file": tested})
+    assert claim(turn_id, "another") is None and settle() == ([], [turn_id])
+    missing[0] = ""
+    again = claim(turn_id, "another")
+    assert again is not None and again.resumed is not None and again.resumed.decisions["c0"].allowed
 
 
 def test_an_approval_is_for_exactly_this_call(alice: User, bob: User, conversation: Conversation) -> None:
