@@ -174,5 +174,7 @@ CASES = [
     case("muse_glimmer auto", "tags in harmony's last message", f"{FINAL}{ATEM}<|eot|>", thinking="hm"),
     case("auto", "words and a call in it", f"{FINAL}I look.\n{HERMES}\n<|return|>", text="I look.\n\n"),
     case("auto", "a mention in it", f"{FINAL}So: `{HERMES}`.<|return|>", [], text=f"So: `{HERMES}`."),
+    *(case("harmony auto", f"a name glued to its kind, {head}", f'{head}weatherjson<|message|>{{"city":"Oslo"}}')
+      for head in ("<|channel|>commentary to=functions.", "<|start|>assistant to=functions.", "to=functions.")),
     case("harmony auto", "an end mark without a message", "It is `<|end|>` there.", [], text="It is `<|end|>` there."),
 ]  # fmt: skip
