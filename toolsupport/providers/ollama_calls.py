@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from toolsupport.core import exact_json
 from toolsupport.core.events import CallReady, CallRejected, Event, ended_early
 from toolsupport.core.formats.cut_replies import CUT
 from toolsupport.core.types import JSON, ToolCall
@@ -102,7 +103,7 @@ def _add_arguments(draft: _OllamaDraft, given: Any) -> None:
 
 def _object(text: str) -> JSON | None:
     try:
-        value = orjson.loads(text)
+        value = exact_json.loads(text)
     except orjson.JSONDecodeError:
         return None
     return value if isinstance(value, dict) else None

@@ -20,6 +20,7 @@ from typing import Any
 
 import orjson
 
+from toolsupport.core import exact_json
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, ended_early
 from toolsupport.core.formats.cut_replies import CUT
 from toolsupport.core.types import JSON, Signature, ToolCall, is_json_object
@@ -285,12 +286,12 @@ def _sent_again(pieces: Sequence[str]) -> str:
 
 def _are_equal(one: Any, other: Any) -> bool:
     """Return whether two values are the same JSON: Python takes true for 1."""
-    return orjson.dumps(one, option=orjson.OPT_SORT_KEYS) == orjson.dumps(other, option=orjson.OPT_SORT_KEYS)
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def _value(text: str) -> Any:
     try:
-        return orjson.loads(text)
+        return exact_json.loads(text)
     except orjson.JSONDecodeError:
         return None
 
