@@ -20,6 +20,7 @@ DEEPEST = 64
 LONGEST_MENDED = 200_000  # a repair takes up to 1 µs a character
 END_ADDED = "added the end that was missing"
 STRING_CLOSED = "closed a string that had no end"
+LEFT_OUT = "left out what followed the arguments"
 TWO_OF_ONE_KEY = "kept the first of two values of one key"
 SPACE = re.compile(r"\s*")
 # White space, and what some models write between two parts where a comma belongs.
@@ -29,6 +30,8 @@ BARE_VALUE = re.compile(r"""[^,{}\[\]\n"]+""")
 NUMBER = re.compile(r"-?\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?\Z")
 WORDS = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
 FENCE = re.compile(r"\s*```[\w-]*\s*")
+# What may follow a value that is whole: brackets too many, the end of a fence, and marks of its format.
+BEHIND = re.compile(r"(?:[\s}\]]|```|<[|/]?[\w|:/]{1,40}>)*")
 # A sound escape, or in the group a backslash that escapes nothing.
 ESCAPE = re.compile(r"""\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)""")
 
@@ -55,6 +58,25 @@ def read_json(text: str, depth: int | None = None) -> RepairedJson | None:
         return RepairedJson(value, tuple(dict.fromkeys(twice)))
     except ValueError:
         return _mended(text) if len(text) <= LONGEST_MENDED else None
+
+
+def whole_object(text: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """Return the object in arguments that a server passed on though they are no JSON, None if its end is missing.
+
+    Unlike in a format, nothing else shows where the object ends: what follows it may only be brackets and marks.
+    """
+    if len(text) > LONGEST_MENDED or nesting(text) > DEEPEST:
+        return None, ()
+    reader = _RepairingReader(text)
+    try:
+        value = reader.value(0)
+    except (_Unreadable, RecursionError):
+        return None, ()
+    ended = {END_ADDED, STRING_CLOSED}.isdisjoint(reader.repairs) and BEHIND.fullmatch(text, reader.at)
+    if not ended or not isinstance(value, dict):
+        return None, ()
+    behind = (LEFT_OUT,) if text[reader.at :].strip() else ()
+    return value, tuple(dict.fromkeys((*reader.repairs, *behind)))
 
 
 def nesting(text: str) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from toolsupport.core import exact_json
+from toolsupport.core import exact_json, json_repair
 from toolsupport.core.events import CallReady, CallRejected, Event, ended_early
 from toolsupport.core.formats.cut_replies import CUT
 from toolsupport.core.types import JSON, ToolCall
@@ -109,13 +109,17 @@ def _object(text: str) -> JSON | None:
     return value if isinstance(value, dict) else None
 
 
+def _repaired(text: str) -> tuple[JSON | None, tuple[str, ...]]:
+    return json_repair.whole_object(text) if text.strip() else ({}, ())
+
+
 def _event(draft: _OllamaDraft) -> Event:
     raw = draft.text or _dump(draft.arguments)
     if not draft.name:
         return CallRejected("", NAMELESS, raw, draft.id)
-    arguments = {} if draft.arguments is None and not draft.text.strip() else draft.arguments
+    arguments, repairs = (draft.arguments, ()) if draft.whole else _repaired(draft.text)
     if isinstance(arguments, dict):
-        return CallReady(ToolCall(draft.id, draft.name, arguments), raw)
+        return CallReady(ToolCall(draft.id, draft.name, arguments, repairs), raw)
     return CallRejected(draft.name, NO_OBJECT, raw, draft.id)
 
 
