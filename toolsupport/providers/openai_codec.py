@@ -28,6 +28,7 @@ from toolsupport.core.events import (
     ThinkingDelta,
     Usage,
     finish_reason,
+    lost_a_call,
 )
 from toolsupport.core.types import JSON, Request
 from toolsupport.providers import openai_request
@@ -226,7 +227,9 @@ class OpenAICodec:
         events += calls
         if self._usage is not None:
             events.append(self._usage)
-        if self._finish == "error":
+        if lost_a_call(self._finish):
+            self._fail("garbled", CALL_LOST, events, self._finish.encode())
+        elif self._finish == "error":
             self._fail("server", failed_with(""), events)
         elif self._finish == "tool_calls" and not calls:
             self._fail("garbled", CALL_LOST, events)

@@ -110,6 +110,11 @@ def test_servers_have_several_words_for_the_limit(written: str) -> None:
     assert finish_reason(written) == "length" and ended_early(finish_reason(written))
 
 
+@every("written", ("abort", "error", "repetition", "content_filter", "SAFETY", "insufficient_system_resource"))
+def test_an_end_by_the_server_is_none_of_the_model(written: str) -> None:
+    assert finish_reason(written) == written and ended_early(written)
+
+
 @every("written", ("stop", "tool_calls", "eos_token", "stop_sequence", "end_turn", "tool_use", "function_call", "STOP"))
 def test_an_end_that_the_model_chose_is_no_limit(written: str) -> None:
     assert finish_reason(written) == written and not ended_early(written)
