@@ -47,7 +47,7 @@ UNMISTAKABLE: dict[str, Reader] = {
     **gemma.FUNCTION_GEMMA.grammar.openers,
     **gemma.GEMMA_4.grammar.openers,
     **other_json.PREFIXED.openers,
-    **dict.fromkeys(xml_dialects.DSML.tags.wrappers, xml_dialects.DSML.read),
+    **dict.fromkeys((*xml_dialects.DSML.tags.wrappers, *xml_dialects.DSML.tags.functions), xml_dialects.DSML.read),
     **dict.fromkeys(xml_dialects.GCML.tags.wrappers, xml_dialects.GCML.read),
     **dict.fromkeys(xml_dialects.INVOKE.tags.wrappers, xml_dialects.INVOKE.read),
     **dict.fromkeys(glm.LONGCAT.openers_of_calls, glm.LONGCAT.read),
