@@ -24,6 +24,7 @@ from toolsupport.core.formats import (
     pythonic,
     qwen3_coder_xml,
     react,
+    solar,
     step3,
     tool_call_reader,
     tool_tags,
@@ -42,6 +43,8 @@ UNMISTAKABLE: dict[str, Reader] = {
     **dict.fromkeys(deepseek.GRAMMAR.openers, step3.read),
     **kimi.GRAMMAR.openers,
     **kimi_k3.GRAMMAR.openers,
+    **solar.GRAMMAR.openers,
+    **solar.PAIR_GRAMMAR.openers,
     **minimax_m3.GRAMMAR.openers,
     **harmony.GRAMMAR.openers,
     **gemma.FUNCTION_GEMMA.grammar.openers,
@@ -52,6 +55,7 @@ UNMISTAKABLE: dict[str, Reader] = {
     **dict.fromkeys(xml_dialects.INVOKE.tags.wrappers, xml_dialects.INVOKE.read),
     **dict.fromkeys(glm.LONGCAT.openers_of_calls, glm.LONGCAT.read),
     **dict.fromkeys(glm.HY.openers_of_calls, glm.HY.read),
+    **dict.fromkeys(glm.K2.openers_of_calls, glm.K2.read),
     **{opener: read for row in marked_json.ROWS.values() for opener, read in row.calls.items() if MARK.search(opener)},
 }
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +34,7 @@ class PairTagSet:
     """The tags of one format; `separator` follows the name. All have the ending `suffix` before their >.
 
     Some models put the calls between a pair of wrappers. `offered`: a name without any pair is a call only if it is
-    offered.
+    offered. `written` has the tags of a format that writes none of these; "" is one that it leaves out.
     """
 
     prefix: str = ""
@@ -42,8 +42,11 @@ class PairTagSet:
     separator: str = ""
     wrapper: str = ""
     offered: bool = False
+    written: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def _tag(self, name: str) -> tuple[str, ...]:
+        if self.written:
+            return (self.written[name],) if self.written.get(name) else ()
         slash = "/" if name.startswith("/") else ""
         return tuple(f"<{slash}{self.prefix}{name.removeprefix('/')}{suffix}>" for suffix in self.suffixes)
 
@@ -91,6 +94,15 @@ class PairTagSet:
     @cached_property
     def key_end(self) -> MarkerSet:
         return MarkerSet(self._tag("/arg_key"))
+
+    @cached_property
+    def kind(self) -> MarkerSet:
+        """Return the tag of the type that K2 Horizon may write between a key and its value."""
+        return MarkerSet(self._tag("arg_type"))
+
+    @cached_property
+    def kind_end(self) -> MarkerSet:
+        return MarkerSet(self._tag("/arg_type"))
 
     @cached_property
     def value(self) -> MarkerSet:
@@ -172,10 +184,11 @@ class PairTagSet:
 
     def _written(self, call: ToolCall) -> str:
         key, key_end, value, value_end = (
-            self._tag(tag)[0] for tag in ("arg_key", "/arg_key", "arg_value", "/arg_value")
+            "".join(self._tag(tag)[:1]) for tag in ("arg_key", "/arg_key", "arg_value", "/arg_value")
         )
+        between = f"{key_end}\n" if key_end else ""
         pairs = "".join(
-            f"{key}{name}{key_end}\n{value}{written_value(argument)}{value_end}\n"
+            f"{key}{name}{between}{value}{written_value(argument)}{value_end}\n"
             for name, argument in call.arguments.items()
         )
         separator = self._tag(self.separator)[0] if self.separator else ""
@@ -221,6 +234,10 @@ class _PairCall:
         key = (yield from source.word(KEY_TEXT, LONGEST_NAME)).strip()
         yield from source.found(self._pairs.key_end)
         yield from source.space()
+        if (yield from source.found(self._pairs.kind)):
+            yield from source.word(KEY_TEXT, LONGEST_NAME)
+            yield from source.found(self._pairs.kind_end)
+            yield from source.space()
         if not key or not (yield from source.found(self._pairs.value)):
             return False
         schema = schema_of(key, self._spec)
