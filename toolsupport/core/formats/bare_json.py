@@ -12,6 +12,7 @@ from toolsupport.core.call_building import (
     OTHER_KEYS,
     WRAPPERS,
     ParsedCall,
+    is_definition,
     read_call,
     schema_of,
 )
@@ -65,6 +66,12 @@ class CallPrecheck(JsonArguments):
         spec = find_tool(self.stream.name, self._reading.tools) if self.stream.name else None
         if key not in CALL_KEYS and schema_of(key, spec) is None:
             self.refuse()
+
+    def _mark_inside(self, character: str, depth: int) -> None:
+        """Show nothing of what may be the definition of a tool."""
+        super()._mark_inside(character, depth)
+        if self._key == "type" and schema_of("type", find_tool(self.stream.name, self._reading.tools)) is None:
+            self.stream.stop()
 
     def refuse(self) -> None:
         self.refused = True
@@ -132,7 +139,7 @@ class BareJson:
         self._written = broken or self._read_one(text)
         name = self._written.name or self._stream.name
         announced = self._reading.tools or gate.saw_arguments or self._written.arguments
-        if not self._reading.may_call(name) or not announced:
+        if not self._reading.may_call(name) or not announced or is_definition(self._written, self._reading.tools):
             return -1
         return source.recorded
 
