@@ -97,6 +97,18 @@ CASES: dict[str, tuple[bytes, list[Event | str]]] = {
         sse(HI, STOP, {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}, b"[DONE]"),
         [TextDelta("Hi"), Usage(3, 2), Finished("stop")],
     ),
+    "usage in the choice": (
+        sse(HI, {"choices": [{"delta": {}, "finish_reason": "stop", "usage": {"prompt_tokens": 3}}]}),
+        [TextDelta("Hi"), Usage(3), Finished("stop")],
+    ),
+    "usage where Groq writes it": (
+        sse(HI | {"x_groq": {"id": "r"}}, STOP | {"x_groq": {"usage": {"prompt_tokens": 3, "completion_tokens": 2}}}),
+        [TextDelta("Hi"), Usage(3, 2), Finished("stop")],
+    ),
+    "an error where Groq writes it": (
+        sse(HI, STOP | {"x_groq": {"error": "over capacity"}}),
+        [TextDelta("Hi"), "server"],
+    ),
     "usage and times apart": (
         sse(
             HI,
