@@ -64,7 +64,7 @@ TABLE = (
     ReasoningMarks(("<|open|>think<|sep|>",), ("<|close|>think<|sep|>",),
           ("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>")),  # Kimi K3
     ReasoningMarks(("<|START_THINKING|>",), ("<|END_THINKING|>",),
-          ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),  # Command
+          ("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>")),  # Command R7B, A; A+
     ReasoningMarks(("<|inner_prefix|>",), ("<|inner_suffix|>",)),  # Apertus
     ReasoningMarks(("<|begin_of_thought|>",), ("<|end_of_thought|>",),
           ("<|begin_of_solution|>", "<|end_of_solution|>")),

@@ -1,4 +1,4 @@
-"""Calls of the families that came last: Solar Open and K2 Horizon."""
+"""Replies of the families that came last: Solar Open, K2 Horizon and Command A+."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ K2 = f"<ifm|tool_calls>\n{K2_CALL}\n</ifm|tool_calls>"
 K2_TWO = K2.replace(K2_CALL, f"{K2_CALL}\n<ifm|tool_call>now\n</ifm|tool_call>")
 
 CASES = [
+    *(case("command_r7b auto hermes", f"the words of Command A+, {what}", f"{thinking}<|START_TEXT|>Cold.<|END_TEXT|>",
+           [], text="Cold.", thinking=thinking and "hm")
+      for what, thinking in (("alone", ""), ("with reasoning", "<|START_THINKING|>hm<|END_THINKING|>"))),
     case("solar_open auto", "Solar", SOLAR, mended=False),
     case("solar_open auto", "Solar, two", SOLAR.replace(SOLAR_CALL, SOLAR_CALL + SOLAR_NOW), TWO, mended=False),
     case("solar_open auto", "Solar, one without the turn", SOLAR_CALL, mended=False),
