@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from toolsupport.core.types import ToolSpec
 
-# What servers leave at a name: the rest of its header (gpt-oss) or its number among the calls (Kimi).
-REST = re.compile(r"<\|.*|(?<=\w):\d{1,6}\Z", re.S)
+# What servers leave at a name: the rest of its header (gpt-oss), its number among the calls (Kimi), closing tags (GLM).
+REST = re.compile(r"<\|.*|(?<=\w):\d{1,6}\Z|(?:</\w{1,20}>){1,4}\Z", re.S)
 AROUND = "\"'`<> \t\r\n"
 
 

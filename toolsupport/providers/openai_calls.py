@@ -22,11 +22,13 @@ import orjson
 
 from toolsupport.core import exact_json, json_repair
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, ended_early
+from toolsupport.core.formats import glm
 from toolsupport.core.formats.cut_replies import CUT
 from toolsupport.core.types import JSON, Signature, ToolCall, is_json_object
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
 NO_OBJECT = "The arguments must be one JSON object. Call again with valid JSON."
+FROM_NAME = "read the arguments from the name"
 FROM_TEXT = "read the arguments from a text"
 SENT_AGAIN = "read arguments once that were sent again"
 NOTHING = ("", "null", "[]")
@@ -35,6 +37,7 @@ BLANK = re.compile(r"\s*")
 ENDINGS = {"{": "}", '"': '"', "n": "l"}
 ENDS = tuple(ENDINGS.values())
 MOST_LOOKS = 200
+PAIRS = "<arg_key>"
 
 
 @dataclass(slots=True)
@@ -247,9 +250,21 @@ def _event(draft: _OpenAIDraft, read: _ReadArguments, signature: Signature | Non
         return CallRejected(draft.name, CUT, raw, draft.id, fault="cut")
     if not draft.name:
         return CallRejected("", NAMELESS, raw, draft.id)
+    if not arguments and PAIRS in draft.name:
+        return _in_its_name(draft, raw, signature)
     if arguments is None:
         return CallRejected(draft.name, NO_OBJECT, raw, draft.id)
     return CallReady(ToolCall(draft.id, draft.name, arguments, read.repairs, signature), raw)
+
+
+def _in_its_name(draft: _OpenAIDraft, raw: str, signature: Signature | None) -> Event:
+    """Return a call that the server left in the name, in the pairs of tags that GLM writes."""
+    reader = glm.FORMATS[0].parser(())
+    made = [one for one in (*reader.feed(f"{glm.MARK}{draft.name}"), *reader.flush()) if isinstance(one, CallReady)]
+    if len(made) != 1 or not made[0].call.arguments:
+        return CallRejected(draft.name[:200], NO_OBJECT, raw, draft.id)
+    call = made[0].call
+    return CallReady(ToolCall(draft.id, call.name, call.arguments, (FROM_NAME, *call.repairs), signature), raw)
 
 
 def _arguments(text: str) -> tuple[JSON | None, tuple[str, ...]]:

@@ -59,6 +59,7 @@ def test_a_call_that_fits_is_left_alone() -> None:
         ("functions.read_file <|constrain|>json", "read_file"),
         ("functions.read_file:0", "read_file"),
         ("list_directory:12", "mcp__fs__list_directory"),
+        ("read_file</arg_value>", "read_file"),
         ('"read_file"', "read_file"),
         ("<function=read_file>", "read_file"),
     ],

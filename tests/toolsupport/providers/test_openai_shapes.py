@@ -36,6 +36,7 @@ G = '{"b":2}'
 ONCE = again("1", "f", F, {"a": 1}, "read arguments once that were sent again")
 NONE, CALLS = again("1", "f", "null", {}), Finished("tool_calls")
 BEHIND = "left out what followed the arguments"
+PAIRS = "<arg_key>a</arg_key><arg_value>b</arg_value>"
 FROM_TEXT = "read the arguments from a text"
 
 # what it is → its bytes and its events; a Failed is compared by its kind only
@@ -158,6 +159,18 @@ CASES: dict[str, tuple[bytes, list[Event | str]]] = {
             again("1", "f", '{{"a":1}', {"a": 1}, "removed a second pair of braces"),
             CALLS,
         ],
+    ),
+    "arguments in the name, as GLM writes them": (
+        sse(asked(piece("{}", id="1", name=f"f{PAIRS}")), CALLED),
+        [
+            *(CallDelta("1", f"f{PAIRS}", text) for text in ("", "{}")),
+            again("1", "f", "{}", {"a": "b"}, "read the arguments from the name", "added the end that was missing"),
+            CALLS,
+        ],
+    ),
+    "a part of the arguments in the name": (
+        sse(asked(piece("{}", id="1", name=f"f{PAIRS[:-12]}")), CALLED),
+        [*(CallDelta("1", f"f{PAIRS[:-12]}", text) for text in ("", "{}")), f"rejected f{PAIRS[:-12]}", CALLS],
     ),
     "an empty list for no arguments": (
         sse(asked(piece("[]", id="1", name="f")), CALLED),

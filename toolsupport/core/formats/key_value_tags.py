@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from toolsupport.core.call_building import ParsedCall, finished, schema_of
-from toolsupport.core.coercion import types
+from toolsupport.core.coercion import properties, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.json_calls import CUT_OFF, JsonCalls
 from toolsupport.core.formats.reply_parser import ReaderContext
@@ -23,6 +23,7 @@ from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec
 
 NAME = re.compile(r"[\w.:/-]*")
+BEGINNING_ADDED = "added the beginning that was missing"
 KEY_TEXT = re.compile(r"[^<>\n]*")
 LONGEST_NAME = 128
 # Tencent's Hy 3 and 4: checkpoints that were published have an ending in their tags, and no separator in version 4.
@@ -114,7 +115,7 @@ class PairTagSet:
 
     @cached_property
     def behind_a_name(self) -> MarkerSet:
-        return MarkerSet([*self.separators.markers, *self.key.markers, *self.closers.markers])
+        return MarkerSet([*self.separators.markers, *self.key.markers, *self.closers.markers, *self.value_end.markers])
 
     @cached_property
     def behind_a_value(self) -> MarkerSet:
@@ -143,13 +144,17 @@ class PairTagSet:
         while True:
             name = yield from source.word(NAME, LONGEST_NAME)
             yield from source.space()
-            behind = yield from source.marker(self.behind_a_name)
-            if not name or not behind or not (behind in self.key.markers or self._may_be_alone(reading, name)):
+            behind, key = (yield from source.marker(self.behind_a_name)), ""
+            if name and not behind:
+                name, key = yield from self._name_with_key(reading, name)
+            elif behind not in self.key.markers and not self._may_be_alone(reading, name, behind):
+                return
+            if not name:
                 return
             yield from source.found(self.separators)
             yield from source.space()
             call = _PairCall(reading, self, name)
-            yield from call.read()
+            yield from call.read(key)
             end = source.recorded
             yield from source.space()
             closed = yield from source.closed(self.wrapper_closers)
@@ -165,8 +170,22 @@ class PairTagSet:
                 yield from JsonCalls(reading, self.all_closers, self.ends).read()
                 return
 
-    def _may_be_alone(self, reading: ReaderContext, name: str) -> bool:
-        return not self.offered or reading.may_call(name)
+    def _name_with_key(self, reading: ReaderContext, name: str) -> Generator[None, None, tuple[str, str]]:
+        """Return the name of an offered tool and its first key, whose opening tag GLM left out; else nothing."""
+        rest = (yield from reading.source.word(KEY_TEXT, LONGEST_NAME)).strip()
+        if not (yield from reading.source.marker(self.key_end)):
+            return "", ""
+        found = [
+            (tool.name, key)
+            for tool in reading.tools
+            for key in properties(tool.parameters)
+            if (name == tool.name and rest == key) or (not rest and name == tool.name + key)
+        ]
+        return found[0] if len(found) == 1 else ("", "")
+
+    def _may_be_alone(self, reading: ReaderContext, name: str, behind: str) -> bool:
+        """Return whether a name without pairs is a call; only an offered one if the end of a value follows it."""
+        return not (self.offered or behind in self.value_end.markers) or reading.may_call(name)
 
     def instructions(self, tools: Sequence[ToolSpec]) -> str:
         example = self.write_calls([ToolCall("", "the_name", {"an_argument": "its value"})])
@@ -210,11 +229,16 @@ class _PairCall:
         self._whole = True
         self._unclear = False
 
-    def read(self) -> Steps[None]:
+    def read(self, key: str) -> Steps[None]:
+        """Read the pairs; `key` is the first one, if that was read already."""
         source = self._reading.source
-        while self._whole and (yield from source.found(self._pairs.key)):
-            self._whole = yield from self._pair()
-            end = source.recorded
+        self._repairs += [BEGINNING_ADDED] if key else []
+        while self._whole and (key or (yield from source.found(self._pairs.key))):
+            self._whole = yield from self._pair(key)
+            key, end = "", source.recorded
+            yield from source.space()
+        if not self._arguments and self._whole and (yield from source.found(self._pairs.value_end)):
+            self._repairs.append("left out an end without a beginning")
             yield from source.space()
         closed = yield from source.closed(self._pairs.closers)
         if not closed and self._arguments:
@@ -228,17 +252,17 @@ class _PairCall:
             written = ParsedCall(name, why_not=(CUT_OFF if not self._whole else UNCLEAR).why_not)
         self._stream.done(written, raw, self._pairs.value_end)
 
-    def _pair(self) -> Steps[bool]:
+    def _pair(self, key: str) -> Steps[bool]:
         """Read one key with its value; return False if they are incomplete."""
         source = self._reading.source
-        key = (yield from source.word(KEY_TEXT, LONGEST_NAME)).strip()
-        yield from source.found(self._pairs.key_end)
+        key = key or (yield from source.word(KEY_TEXT, LONGEST_NAME)).strip()
+        closed = yield from source.found(self._pairs.key_end)
         yield from source.space()
         if (yield from source.found(self._pairs.kind)):
             yield from source.word(KEY_TEXT, LONGEST_NAME)
             yield from source.found(self._pairs.kind_end)
             yield from source.space()
-        if not key or not (yield from source.found(self._pairs.value)):
+        if not key or not ((yield from source.found(self._pairs.value)) or (closed and (yield from self._begins()))):
             return False
         schema = schema_of(key, self._spec)
         allowed = TEXT if schema is None or self._spec is None else types(schema, self._spec.parameters)
@@ -254,6 +278,13 @@ class _PairCall:
             last, ends_within = next(reversed(self._arguments)), self._pairs.value_end.search(text, 0)
             self._unclear = self._unclear or key != last or ends_within is not None
         self._arguments.setdefault(key, value)
+        return True
+
+    def _begins(self) -> Steps[bool]:
+        """Return whether a value begins here without its tag, which GLM leaves out sometimes."""
+        if (yield from self._reading.source.marker(self._pairs.in_a_value)) or not self._reading.source.left:
+            return False
+        self._repairs.append(BEGINNING_ADDED)
         return True
 
     def _value(self, key: str, *, shows: bool) -> Steps[str | None]:

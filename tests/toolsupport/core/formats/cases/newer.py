@@ -1,7 +1,8 @@
-"""Replies of the families that came last: Solar Open, K2 Horizon and Command A+."""
+"""Replies of the families that came last: GLM 5, Solar Open, K2 Horizon and Command A+."""
 
 from __future__ import annotations
 
+from tests.toolsupport.core.formats.cases.case import Case
 from tests.toolsupport.core.formats.cases.dialects import CALL, DAYS, JSON_CALL, case, file
 
 FORMATS: tuple[str, ...] = ()
@@ -20,7 +21,38 @@ K2_CALL = f"<ifm|tool_call>weather\n{K2_CITY}</ifm|tool_call>"
 K2 = f"<ifm|tool_calls>\n{K2_CALL}\n</ifm|tool_calls>"
 K2_TWO = K2.replace(K2_CALL, f"{K2_CALL}\n<ifm|tool_call>now\n</ifm|tool_call>")
 
+PAIRED = "glm45 auto hermes"
+VALUE = "<arg_value>Oslo</arg_value>"
+
+
+def without_tags() -> list[Case]:
+    """Calls of GLM 4.7 and 5, which leave out opening tags under load, and close nothing after a name alone."""
+    begun = f"<tool_call>weather<arg_key>city</arg_key>{VALUE}</tool_call>"
+    days = "<arg_key>days</arg_key><arg_value>3</arg_value></tool_call>"
+    written = {
+        "the tag of a value": begun.replace("<arg_value>", ""),
+        "the tag of a value, on lines": begun.replace("<arg_value>", "\n").replace("weather<", "weather\n<"),
+        "the tag of a key": begun.replace("<arg_key>", ""),
+        "the tag of a key, a space": begun.replace("<arg_key>", " "),
+    }
+    return [
+        *(case(PAIRED, f"GLM without {what}", text, mended=True) for what, text in written.items()),
+        *(
+            case(PAIRED, f"GLM without {what}, two pairs", text.replace("</tool_call>", days), DAYS, mended=True)
+            for what, text in written.items()
+        ),
+        case(PAIRED, "GLM, an end behind a name", "<tool_call>now</arg_value></tool_call>", [("now", {})], mended=True),
+        case(PAIRED, "GLM, an end behind another name", "<tool_call>then</arg_value></tool_call>", [],
+             text="<tool_call>then</arg_value></tool_call>"),
+        case(PAIRED, "GLM, no value", "<tool_call>weather<arg_key>city</arg_key></tool_call>", [],
+             text="<tool_call>weather<arg_key>city</arg_key></tool_call>", rejected=["weather"]),
+        case(PAIRED, "GLM, words and an end", "A <tool_call>weather town</arg_key> is none.", [],
+             text="A <tool_call>weather town</arg_key> is none."),
+    ]  # fmt: skip
+
+
 CASES = [
+    *without_tags(),
     *(case("command_r7b auto hermes", f"the words of Command A+, {what}", f"{thinking}<|START_TEXT|>Cold.<|END_TEXT|>",
            [], text="Cold.", thinking=thinking and "hm")
       for what, thinking in (("alone", ""), ("with reasoning", "<|START_THINKING|>hm<|END_THINKING|>"))),
