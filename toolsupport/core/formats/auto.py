@@ -30,6 +30,7 @@ from toolsupport.core.formats import (
     tool_tags,
     xml_dialects,
 )
+from toolsupport.core.formats.bare_json import WRAPPERS_OF_CALLS, read_wrapped
 from toolsupport.core.formats.named_json import NamedCalls
 from toolsupport.core.formats.reply_parser import Grammar, Reader, ReaderContext, ReplyParser
 from toolsupport.core.scanner import Steps
@@ -117,6 +118,7 @@ def openers(names: Sequence[str]) -> dict[str, Reader]:
         **dict.fromkeys(xml_dialects.INVOKE.tags.functions, _read_invoke),
     }
     return {
+        **dict.fromkeys(WRAPPERS_OF_CALLS, read_wrapped),
         **tool_tags.openers(names),
         **mistral.openers(names),
         llama3_json.TAG: llama3_json.read_tagged,

@@ -26,6 +26,12 @@ from toolsupport.core.tool_lookup import find_tool
 
 NO_ENDS = MarkerSet(())
 FENCE = MarkerSet(["```"])
+# Marks that Qwen2.5-Coder puts around calls instead of those that it was told, and those of LM Studio.
+WRAPPERS_OF_CALLS = {
+    **{f"<{name}>": f"</{name}>" for name in ("tools", "tool", "function", "function-call", "tool_use")},
+    "[TOOL_REQUEST]": "[END_TOOL_REQUEST]",
+}
+WRAPPER_ENDS = MarkerSet(WRAPPERS_OF_CALLS.values())
 SEPARATORS = frozenset(",;")
 CALL_KEYS = frozenset({*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *WRAPPERS})
 CURLY_QUOTES = "“”"
@@ -33,6 +39,13 @@ QUOTES = ('"', "'", "“")
 # A key without quotes begins a call only if it is one of those that calls have: `{so it goes` is prose.
 BARE_KEY = re.compile(rf"(?:{'|'.join(sorted(CALL_KEYS))})\s{{0,8}}:")
 BARE_KEY_BEGUN = re.compile(rf"[a-z_]{{0,{max(map(len, CALL_KEYS))}}}\s{{0,8}}")
+
+
+def read_wrapped(reading: ReaderContext, opener: str) -> Steps[None]:
+    """Read the calls of offered tools behind one of the marks; anything else stays text."""
+    character = yield from reading.source.space()
+    if character and character in "{[" and reading.tools and not reading.fenced:
+        yield from BareJson(reading, "", wrapped=True).read()
 
 
 class CallPrecheck(JsonArguments):
@@ -82,13 +95,16 @@ class BareJson:
     """One object, or several separated by commas or semicolons, possibly in a list, possibly in a fence.
 
     `made` counts the calls. `enclosed`: objects around them that end behind them. `closed`: optional arguments may be
-    null, which means that they were left out.
+    null, which means that they were left out. `wrapped`: they stand between two marks, of which the first was read.
     """
 
-    def __init__(self, reading: ReaderContext, opener: str, *, enclosed: int = 0, closed: bool = False) -> None:
+    def __init__(
+        self, reading: ReaderContext, opener: str, *, enclosed: int = 0, closed: bool = False, wrapped: bool = False
+    ) -> None:
         self.made = 0
         self._enclosed = enclosed
         self._closed = closed
+        self._wrapped = wrapped
         self._reading = reading
         self._fenced = opener.startswith("`")
         self._listed = opener == "["
@@ -100,7 +116,7 @@ class BareJson:
         if self._starts_inside:
             source.back_to(0)
         character = yield from source.space()
-        if self._fenced and character == "[":
+        if (self._fenced or self._wrapped) and character == "[":
             source.take(source.at + 1)
             self._listed = True
             character = yield from source.space()
@@ -168,8 +184,12 @@ class BareJson:
             self._fenced = self._reading.fenced = False
             end = source.recorded
             character = ""
-        separated = bool(character) and character in SEPARATORS
-        if separated:
+        if self._wrapped and (yield from source.closed(WRAPPER_ENDS)):
+            end, character = source.recorded, ""
+        separated = bool(character) and (character in SEPARATORS or (self._wrapped and character == "{"))
+        if separated and character == "{":
+            end = source.recorded
+        if separated and character != "{":
             source.take(source.at + 1)
             character = yield from source.space()
         if not separated or character != "{":

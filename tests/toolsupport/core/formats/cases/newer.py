@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.toolsupport.core.formats.cases.case import Case
 from tests.toolsupport.core.formats.cases.dialects import CALL, DAYS, JSON_CALL, case, file
+from toolsupport.core.formats.bare_json import WRAPPERS_OF_CALLS
 
 FORMATS: tuple[str, ...] = ()
 TWO = [*CALL, ("now", {})]
@@ -51,7 +52,33 @@ def without_tags() -> list[Case]:
     ]  # fmt: skip
 
 
+def in_other_tags() -> list[Case]:
+    """Calls of Qwen2.5-Coder in the tags of its prompt and the like, and those of LM Studio."""
+    formats = "hermes auto pure_json"
+    rome = JSON_CALL.replace("Oslo", "Rome")
+    both = [*CALL, ("weather", {"city": "Rome"})]
+    defined = (
+        '{"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}'
+    )
+    shown = (
+        "The <tools> tag lists them.", f"<tools>\n{defined}\n</tools>", '<tools>{"a": 1}</tools>',
+        f"<tools>{JSON_CALL} is one</tools>", f"It is `<tool>{JSON_CALL}</tool>` there.",
+        f"<tools>{JSON_CALL.replace('weather', 'teleport')}</tools>",
+    )  # fmt: skip
+    return [
+        *(case(formats, f"JSON in {mark}", f"{mark}\n{JSON_CALL}\n{end}") for mark, end in WRAPPERS_OF_CALLS.items()),
+        case(formats, "JSON in tags of tools, two", f"<tools>{JSON_CALL}</tools>\n<tools>{rome}</tools>", both,
+             text="\n"),
+        case(formats, "JSON in tags of tools, two in one", f"<tools>\n{JSON_CALL}\n{rome}\n</tools>", both),
+        case(formats, "JSON in tags of tools, a list", f"<tools>[{JSON_CALL}, {rome}]</tools>", both),
+        case(formats, "JSON behind a tag that nothing closes", f"<function-call> {JSON_CALL}"),
+        case(formats, "JSON in tags of tools, words", f"Ok.\n<tools>\n{JSON_CALL}\n</tools>", text="Ok.\n"),
+        *(case(formats, f"no call: {text[:30]}", text, [], text=text) for text in shown),
+    ]  # fmt: skip
+
+
 CASES = [
+    *in_other_tags(),
     *without_tags(),
     *(case("command_r7b auto hermes", f"the words of Command A+, {what}", f"{thinking}<|START_TEXT|>Cold.<|END_TEXT|>",
            [], text="Cold.", thinking=thinking and "hm")
