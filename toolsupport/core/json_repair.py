@@ -31,7 +31,7 @@ NUMBER = re.compile(r"-?\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?\Z")
 WORDS = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
 FENCE = re.compile(r"\s*```[\w-]*\s*")
 # What may follow a value that is whole: brackets too many, the end of a fence, and marks of its format.
-BEHIND = re.compile(r"(?:[\s}\]]|```|<[|/]?[\w|:/]{1,40}>)*")
+BEHIND = re.compile(r"(?:[\s}\]]++|```|<[|/]?[\w|:/]{1,40}+>)*+")
 # A sound escape, or in the group a backslash that escapes nothing.
 ESCAPE = re.compile(r"""\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)""")
 
