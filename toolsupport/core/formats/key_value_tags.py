@@ -26,6 +26,7 @@ NAME = re.compile(r"[\w.:/-]*")
 BEGINNING_ADDED = "added the beginning that was missing"
 KEY_TEXT = re.compile(r"[^<>\n]*")
 LONGEST_NAME = 128
+LONGEST_KEY = 40  # behind a name without its tag: until it ends, text is not shown
 # Tencent's Hy 3 and 4: checkpoints that were published have an ending in their tags, and no separator in version 4.
 HY_SUFFIXES = ("", ":opensource")
 
@@ -172,7 +173,7 @@ class PairTagSet:
 
     def _name_with_key(self, reading: ReaderContext, name: str) -> Generator[None, None, tuple[str, str]]:
         """Return the name of an offered tool and its first key, whose opening tag GLM left out; else nothing."""
-        rest = (yield from reading.source.word(KEY_TEXT, LONGEST_NAME)).strip()
+        rest = yield from reading.source.word(NAME, LONGEST_KEY)
         if not (yield from reading.source.marker(self.key_end)):
             return "", ""
         found = [
