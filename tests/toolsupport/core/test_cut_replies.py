@@ -23,11 +23,11 @@ BLOCK_ENDS = (
     "\n</｜DSML｜function_calls>", "\n</｜DSML｜tool_calls>", "\n</minimax:tool_call>", "\n]<]minimax[>[</tool_call>",
     "\n</tool_calls>", "<|tool_calls_section_end|>", "<|close|>tools<|sep|>", "\n</function_calls>",
     "\n</dots_function_call>", "\n</atem:function_calls>", "\n</｜GCML｜tool_calls>", "\n<｜tool_calls_end｜>",
-    "<｜tool_call_end｜>\n<｜tool_calls_end｜>",
+    "<｜tool_call_end｜>\n<｜tool_calls_end｜>", "<|calls|>", "\n</ifm|tool_calls>",
 )  # fmt: skip
 CALL_HAS_ITS_END = ("</tool_call>", "</function>", "</invoke>", "<｜tool▁call▁end｜>", "</｜DSML｜invoke>",
                     "<|tool_call_end|>", "<|close|>call<|sep|>", "</atem:invoke>", "</｜GCML｜invoke>",
-                    "</steptml:invoke>", "<｜tool_call_end｜>")  # fmt: skip
+                    "</steptml:invoke>", "<｜tool_call_end｜>", "<|tool_call:end|>", "</ifm|tool_call>")  # fmt: skip
 
 
 def end_of_the_call(written: str) -> int:

@@ -26,7 +26,7 @@ from toolsupport.core.tool_lookup import find_tool
 
 NO_ENDS = MarkerSet(())
 FENCE = MarkerSet(["```"])
-# Marks that Qwen2.5-Coder puts around calls instead of those that it was told, and those of LM Studio.
+# Marks that Qwen2.5-Coder writes around calls instead of those in its prompt, and those of LM Studio.
 WRAPPERS_OF_CALLS = {
     **{f"<{name}>": f"</{name}>" for name in ("tools", "tool", "function", "function-call", "tool_use")},
     "[TOOL_REQUEST]": "[END_TOOL_REQUEST]",
@@ -45,7 +45,7 @@ def read_wrapped(reading: ReaderContext, opener: str) -> Steps[None]:
     """Read the calls of offered tools behind one of the marks; anything else stays text."""
     character = yield from reading.source.space()
     if character and character in "{[" and reading.tools and not reading.fenced:
-        yield from BareJson(reading, "", wrapped=True).read()
+        yield from BareJson(reading, opener).read()
 
 
 class CallPrecheck(JsonArguments):
@@ -95,16 +95,14 @@ class BareJson:
     """One object, or several separated by commas or semicolons, possibly in a list, possibly in a fence.
 
     `made` counts the calls. `enclosed`: objects around them that end behind them. `closed`: optional arguments may be
-    null, which means that they were left out. `wrapped`: they stand between two marks, of which the first was read.
+    null, which means that they were left out.
     """
 
-    def __init__(
-        self, reading: ReaderContext, opener: str, *, enclosed: int = 0, closed: bool = False, wrapped: bool = False
-    ) -> None:
+    def __init__(self, reading: ReaderContext, opener: str, *, enclosed: int = 0, closed: bool = False) -> None:
         self.made = 0
         self._enclosed = enclosed
         self._closed = closed
-        self._wrapped = wrapped
+        self._wrapped = opener in WRAPPERS_OF_CALLS
         self._reading = reading
         self._fenced = opener.startswith("`")
         self._listed = opener == "["
