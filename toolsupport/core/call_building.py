@@ -142,6 +142,15 @@ def _by_letters(names: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
+def is_definition(call: ParsedCall, tools: Sequence[ToolSpec]) -> bool:
+    """Return whether the object of a call defines its tool: the arguments are a schema that the tool does not take."""
+    given, spec = call.arguments or {}, find_tool(call.name, tools)
+    parts = given.get("properties")
+    if given.get("type") != "object" or not is_json_object(parts) or not all(map(is_json_object, parts.values())):
+        return False
+    return spec is None or "properties" not in properties(spec.parameters)
+
+
 def without_nulls(arguments: JSON, spec: ToolSpec) -> tuple[JSON, tuple[str, ...]]:
     """Return the arguments without optional ones that are null and may not be: they are meant as not given."""
     known, needed = properties(spec.parameters), required(whole(spec.parameters, spec.parameters))

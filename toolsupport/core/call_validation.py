@@ -17,9 +17,8 @@ from itertools import islice
 from typing import Any
 
 import jsonschema_rs
-import orjson
 
-from toolsupport.core import sanitize, schema_patterns
+from toolsupport.core import exact_json, sanitize, schema_patterns
 from toolsupport.core.call_building import MOST_CONVERTED, typed, with_known_names, without_nulls, without_wrapper
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.schema_complaints import complaint
@@ -151,7 +150,7 @@ def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
         return [checker]
     validator, bound = checker
     try:
-        written = _written(arguments)
+        written = exact_json.dumps(arguments)
     except ValueError as error:  # half of a character, or infinity, which no schema detects
         return [f"they are not JSON ({sanitize.complaint(arguments) or error})"[:LONGEST_COMPLAINT]]
     if rb"\u0000" in written and (found := sanitize.complaint(arguments)):
@@ -220,18 +219,9 @@ _checker = lru_cache(maxsize=512)(_compiled)
 _large_checker = lru_cache(maxsize=16)(_compiled)
 
 
-def _written(value: JSON) -> bytes:
-    """Return a JSON value as bytes. Raises ValueError if it holds half of a character or infinity."""
-    with suppress(orjson.JSONEncodeError):
-        written = orjson.dumps(value)
-        if b"null" not in written:  # as which it writes infinity
-            return written
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-
-
 def _json(value: JSON) -> str:
     try:
-        return _written(value).decode()
+        return exact_json.dumps(value).decode()
     except ValueError:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 

@@ -183,7 +183,11 @@ SCHEMA_PARTS = {
 _LIMITED = re.compile(r"length|limit|max\w*tok|tok\w*(?:max|reach|exce)|incomplete|truncat|context|window", re.I)
 # Their names for other ends that the model did not choose: a filter of contents ended the reply, or the server did.
 _FILTERED = re.compile(r"filter|safety|recitation|prohibited|blocklist|spii|sensitive|blocked|refus|guardrail", re.I)
-_BROKEN_OFF = re.compile(r"abort|cancel|error|time_?out|timed|insufficient|interrupt|disconnect|preempt|kill", re.I)
+_BROKEN_OFF = re.compile(
+    r"abort|cancel|error|time_?out|timed|insufficient|interrupt|disconnect|preempt|kill|repetit", re.I
+)
+# Gemini's, of a call that the service could not read: `function_call_filter: MALFORMED_FUNCTION_CALL`.
+_CALL_LOST = re.compile(r"(?:malformed|unexpected|invalid)[_ ](?:function|tool)[_ ]call", re.I)
 
 
 # OpenAI's finish reason of an answer that was withheld; also that of a reply that is a refusal.
@@ -209,7 +213,12 @@ def is_limited(reason: str) -> bool:
 
 def was_filtered(reason: str) -> bool:
     """Return whether a filter of contents ended a reply."""
-    return _FILTERED.search(reason) is not None
+    return _FILTERED.search(reason) is not None and not lost_a_call(reason)
+
+
+def lost_a_call(reason: str) -> bool:
+    """Return whether a reply ended because its server could not read a call of the model."""
+    return _CALL_LOST.search(reason) is not None
 
 
 @dataclass(frozen=True, slots=True)

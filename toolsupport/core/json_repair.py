@@ -21,6 +21,7 @@ DEEPEST = 64
 LONGEST_MENDED = 200_000  # a repair takes up to 1 µs a character
 END_ADDED = "added the end that was missing"
 STRING_CLOSED = "closed a string that had no end"
+LEFT_OUT = "left out what followed the arguments"
 TWO_OF_ONE_KEY = "kept the first of two values of one key"
 SPACE = re.compile(r"\s*")
 # White space, and what some models write between two parts where a comma belongs.
@@ -36,6 +37,8 @@ ODD_WORD = re.compile(rf"{NOT_FINITE}\Z")
 ODD_NUMBER = re.compile(rf"[:\[,]\s{{0,9}}{NOT_FINITE}\s{{0,9}}(?:[,\]}}]|\Z)")
 ODD_NUMBERS = " JSON has no NaN, no infinity and no number beyond 1.8e308: send another number, or a text in quotes."
 FENCE = re.compile(r"\s*```[\w-]*\s*")
+# What may follow a value that is whole: brackets too many, the end of a fence, and marks of its format.
+BEHIND = re.compile(r"(?:[\s}\]]++|```|<[|/]?[\w|:/]{1,40}+>)*+")
 # A sound escape, or in the group a backslash that escapes nothing.
 ESCAPE = re.compile(r"""\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)""")
 
@@ -75,6 +78,25 @@ def loads(text: str, **hooks: Any) -> Any:
 def hint(text: str) -> str:
     """Return a sentence about numbers in a text that JSON has not, to follow the reason why it is refused, or ""."""
     return ODD_NUMBERS if ODD_NUMBER.search(text) else ""
+
+
+def whole_object(text: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """Return the object in arguments that a server passed on though they are no JSON, None if its end is missing.
+
+    Unlike in a format, nothing else shows where the object ends: what follows it may only be brackets and marks.
+    """
+    if len(text) > LONGEST_MENDED or nesting(text) > DEEPEST:
+        return None, ()
+    reader = _RepairingReader(text)
+    try:
+        value = reader.value(0)
+    except (_Unreadable, RecursionError):
+        return None, ()
+    ended = {END_ADDED, STRING_CLOSED}.isdisjoint(reader.repairs) and BEHIND.fullmatch(text, reader.at)
+    if not ended or not isinstance(value, dict):
+        return None, ()
+    behind = (LEFT_OUT,) if text[reader.at :].strip() else ()
+    return value, tuple(dict.fromkeys((*reader.repairs, *behind)))
 
 
 def nesting(text: str) -> int:

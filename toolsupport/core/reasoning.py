@@ -27,7 +27,8 @@ class ReasoningMarks:
     `around` are marks beside the answer, which are left out. `proves`: a closing mark without an opening one shows that
     the reply began inside reasoning. `first`: the opening mark is prose, which counts only as the first words. `line`:
     the opening mark is also a common element, which counts only at the beginning of a line. `tag`: models confuse the
-    closing mark with that of another tag, so any of them ends the reasoning.
+    closing mark with that of another tag, so any of them ends the reasoning. `also`: marks that end it, too, and that
+    mean something else anywhere else.
     """
 
     opens: tuple[str, ...]
@@ -37,6 +38,7 @@ class ReasoningMarks:
     first: bool = False
     line: bool = False
     tag: bool = False
+    also: tuple[str, ...] = ()
 
 
 def tag(name: str, *, common: bool = False) -> ReasoningMarks:
@@ -52,14 +54,17 @@ TABLE = (
     *map(tag, ("think", "thinking", "thought", "reasoning")),  # <thought>: EXAONE Deep
     *map(tag, ("think_fast", "think_faster")),  # K2 V2
     *map(tag, ("mm:think", "seed:think", "longcat_think")),  # MiniMax, Seed
+    *map(tag, ("ifm|think", "ifm|think_fast", "ifm|think_faster")),  # K2 Horizon
     *(tag(name, common=True) for name in ("scratchpad", "reflection", "analysis")),
-    ReasoningMarks(("<|think|>",), ("<|/think|>",), tag=True),
+    ReasoningMarks(("<|think|>",), ("<|/think|>",), tag=True, also=("<|end|>",),
+          around=("<|begin|>assistant<|content|>", "<|content|>")),  # Solar Open
+    ReasoningMarks(("<|think:start|>",), ("<|think:end|>",), tag=True),  # Solar Open 2
     ReasoningMarks(("[THINK]",), ("[/THINK]",), tag=True),  # Magistral
     ReasoningMarks(("◁think▷",), ("◁/think▷",), tag=True),  # Kimi VL
     ReasoningMarks(("<|open|>think<|sep|>",), ("<|close|>think<|sep|>",),
           ("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>")),  # Kimi K3
     ReasoningMarks(("<|START_THINKING|>",), ("<|END_THINKING|>",),
-          ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),  # Command
+          ("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>")),  # Command R7B, A; A+
     ReasoningMarks(("<|inner_prefix|>",), ("<|inner_suffix|>",)),  # Apertus
     ReasoningMarks(("<|begin_of_thought|>",), ("<|end_of_thought|>",),
           ("<|begin_of_solution|>", "<|end_of_solution|>")),
@@ -88,7 +93,9 @@ BARE_HEADS = (BARE_ANALYSIS, "assistantcommentary", "assistantfinal")
 NAME_OF_CODE = re.compile(r"\w{1,100}(?:\.\w|[(\[]|\s?[:+-]?=|: ?\w{1,100} ?=)", re.A)
 BARE_BEGINNINGS = MarkerSet((ANALYSIS, "commentary to=", *BARE_HEADS))
 # A tag that is repeated on a line of its own was meant to close.
-ENDS = {mark: MarkerSet((*TAG_ENDS, f"\n{mark}\n") if row.tag else row.closes) for mark, row in OPENING.items()} | {
+ENDS = {
+    mark: MarkerSet((*TAG_ENDS, *row.also, f"\n{mark}\n") if row.tag else row.closes) for mark, row in OPENING.items()
+} | {
     "": PROOFS,
     ANALYSIS: MarkerSet(BARE_HEADS),
 }

@@ -5,7 +5,8 @@ product goes by: text without reasoning and marks, reasoning, pieces of calls, w
 Caller: `exchange`, which makes one reader for each request to a model.
 - The same events come out, however the text was cut.
 - Whole calls come at the end: a lone `</think>` may show that all before it was reasoning, and its calls drafts.
-- A call in prose is a CallFound, and only in a reply without any other call: it is never run unasked.
+- A call in prose is a CallFound, and only in a reply without any other call: it is never run unasked. So is one at
+  the end of the reasoning, with nothing behind it, if the server reads the calls itself.
 - What comes out can be stored (no NUL, no half of a character), but for arguments, which `calls.check` judges.
 It never checks arguments against a schema, never runs anything, and raises nothing because of what a model wrote.
 """
@@ -34,7 +35,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.formats import FORMATS, auto, parser
 from toolsupport.core.formats.announced_calls import Circumstances
-from toolsupport.core.formats.calls_in_prose import MOST_FOUND, ProseWatcher, format_of
+from toolsupport.core.formats.calls_in_prose import MOST_FOUND, ProseWatcher, ThoughtWatcher, format_of
 from toolsupport.core.formats.cut_replies import CUT, may_cut
 from toolsupport.core.types import ToolSpec
 
@@ -63,6 +64,7 @@ class ReplyReader:
         self._tools = tools
         self._begins_inside = begins_inside
         self._stops = may_cut(stops)
+        self._thoughts = ThoughtWatcher(tools) if tools and format not in FORMATS else None
         self._usage: list[Event] = []
         self._worded = False
         self._begun: set[str] = set()
@@ -89,6 +91,7 @@ class ReplyReader:
         if len(events) == 1 and type(events[0]) is TextDelta:
             for _ in self._watched() if self._watch(events[0].text) else ():
                 pass
+            self._think(events[0])
             return [storable(events[0])]
         return [storable(event) for event in self._pass_on(events) if event is not None]
 
@@ -109,6 +112,7 @@ class ReplyReader:
             return self._pass_on(self._parser.feed(event.text))
         if isinstance(event, ThinkingDelta):
             self._reasoning.separated(event.text)
+            self._think(event)
         elif isinstance(event, CallDelta):
             return self._piece(event)
         elif isinstance(event, Usage):
@@ -151,6 +155,7 @@ class ReplyReader:
     def _pass_on(self, events: Iterable[Event]) -> Iterator[Event | None]:
         """Yield the events of the text without its calls, which wait for the end of the reply."""
         for event in events:
+            self._think(event)
             if isinstance(event, TextReclassified):
                 self._reasoning.keep(self._native)
                 self._drafts |= self._begun
@@ -169,6 +174,10 @@ class ReplyReader:
                 self._parsed.add(event.id)
             else:
                 yield event
+
+    def _think(self, event: Event) -> None:
+        if self._thoughts is not None:
+            self._thoughts.take(event)
 
     def _watch(self, text: str) -> bool:
         """Keep a text in which calls may stand as prose; return whether there is enough to be searched for them.
@@ -210,6 +219,9 @@ class ReplyReader:
             self._native.append(_whole(self._native.pop()))
         calls: list[Event] = [*self._native, *self._written]
         found = [] if calls or isinstance(event, Failed) else self._found(cut=cut or stopped)
+        if self._thoughts and not (calls or found or cut or stopped or isinstance(event, Failed)):
+            yield from self._thoughts.searching(STEP)
+            found = [*self._thoughts.found]
         yield from (*calls, *self._usage, *found, *self._seen(event), event)
 
     def _found(self, *, cut: bool) -> list[Event]:

@@ -7,9 +7,23 @@ from collections.abc import Sequence
 
 from toolsupport.core.types import ToolSpec
 
+# What servers leave at a name: the rest of its header (gpt-oss), its number among the calls (Kimi), closing tags (GLM).
+REST = re.compile(r"<\|.*|(?<=\w):\d{1,6}\Z|(?:</\w{1,20}>){1,4}\Z", re.S)
+AROUND = "\"'`<> \t\r\n"
+
 
 def find_tool(name: str, offered: Sequence[ToolSpec]) -> ToolSpec | None:
-    """Return the tool of that name; else the only one that differs by case; else by a prefix."""
+    """Return the tool of that name; else the only one that differs by case, or by a prefix; else without its marks."""
+    bare = _without_marks(name)
+    return _found(name, offered) or (_found(bare, offered) if bare != name.strip() else None)
+
+
+def _without_marks(name: str) -> str:
+    """Return the name in `functions.f<|channel|>commentary`, `functions.f:0`, `"f"` or `<function=f>`."""
+    return REST.sub("", name).strip(AROUND).removeprefix("function=").strip(AROUND)
+
+
+def _found(name: str, offered: Sequence[ToolSpec]) -> ToolSpec | None:
     by_name = {spec.name: spec for spec in offered}
     if name in by_name:
         return by_name[name]

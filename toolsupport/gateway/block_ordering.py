@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-import orjson
-
 from toolsupport import signature_memory
+from toolsupport.core import exact_json
 from toolsupport.core.events import (
     CallDelta,
     CallReady,
@@ -163,7 +162,7 @@ class BlockStream:
         return [*begins, self._add(event.text)] if event.text else begins
 
     def _ready(self, event: CallReady) -> list[Change]:
-        whole = orjson.dumps(event.call.arguments).decode()
+        whole = exact_json.dumps(event.call.arguments).decode()
         begins = [] if self._call else [*self._close(), self._begin(Kind.CALL, event.call.name)]
         assert self._open
         sent = self._open.text

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from toolsupport import signature_memory
+from toolsupport.core import exact_json
 from toolsupport.core.events import (
     STOPPED,
     CallDelta,
@@ -182,7 +183,7 @@ class ChunkEncoder:
 
     def _ready(self, event: CallReady) -> list[JSON]:
         """Return the rest of the call; the sent part can only be continued."""
-        call, whole = self._call(event.call.id, event.call.name), orjson.dumps(event.call.arguments).decode()
+        call, whole = self._call(event.call.id, event.call.name), exact_json.dumps(event.call.arguments).decode()
         signature_memory.keep(own_part(call.id), event.call)
         if not call.sent or whole.startswith(call.sent):
             rest = whole[len(call.sent) :]
@@ -214,7 +215,7 @@ class ChunkEncoder:
 def same_arguments(text: str, arguments: JSON) -> bool:
     """Return whether JSON text holds these arguments."""
     try:
-        return bool(orjson.loads(text) == arguments)
+        return bool(exact_json.loads(text) == arguments)
     except ValueError:
         return False
 
@@ -244,7 +245,7 @@ def whole(model: str, events: Iterable[Event], tally: RequestSummary) -> JSON:
 
 
 def _whole_call(event: CallReady) -> JSON:
-    arguments = orjson.dumps(event.call.arguments).decode()
+    arguments = exact_json.dumps(event.call.arguments).decode()
     function, own = chat_shapes.FUNCTION(name=event.call.name, arguments=arguments), new_id("call_")
     signature_memory.keep(own_part(own), event.call)
     return chat_shapes.CALL(id=own, function=function)

@@ -9,9 +9,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-import orjson
-
 from toolsupport import signature_memory
+from toolsupport.core import exact_json
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall
 from toolsupport.gateway import message_blocks
 from toolsupport.gateway.request_errors import InvalidField
@@ -118,7 +117,7 @@ def _call(given: JSON) -> ToolCall:
 def arguments_of(written: Any) -> JSON:
     """Return the arguments as an object; anything else is kept unchanged under one key."""
     try:
-        read = orjson.loads(written or "{}") if isinstance(written, str | None) else written
+        read = exact_json.loads(written or "{}") if isinstance(written, str | None) else written
     except ValueError:
         read = None
     return read if isinstance(read, dict) else {"arguments": str(written)}

@@ -8,14 +8,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import TypeVar
 
-import orjson
 from channels.db import database_sync_to_async as in_database
 from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_POST, require_safe
 
 from toolsupport import loop_share
-from toolsupport.core import schema_limits
+from toolsupport.core import exact_json, schema_limits
 from toolsupport.core.errors import Busy, ConfigError, NotFound, ToolsupportError
 from toolsupport.core.events import Event, Failed, TextDelta
 from toolsupport.gateway import answer_runner, error_replies, first_uses, keep_alive, model_list, request_preparation
@@ -148,7 +147,7 @@ async def _whole(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
         if isinstance(events[-1], Failed):
             return _with_headers(error_replies.answer(events[-1]), prepared, tally)
         body = api.encoder(tally.answered_by or prepared, tally).whole(events)
-        return _with_headers(HttpResponse(orjson.dumps(body), content_type="application/json"), prepared, tally)
+        return _with_headers(HttpResponse(exact_json.dumps(body), content_type="application/json"), prepared, tally)
 
     # The Responses API repeats the tools of the request.
     return await loop_share.apart(made, schema_limits.size_of(prepared.request_spec.tools))

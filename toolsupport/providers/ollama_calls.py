@@ -14,9 +14,9 @@ from typing import Any
 
 import orjson
 
+from toolsupport.core import exact_json, json_repair
 from toolsupport.core.events import CallReady, CallRejected, Event, ended_early
 from toolsupport.core.formats.cut_replies import CUT
-from toolsupport.core.json_repair import hint
 from toolsupport.core.types import JSON, ToolCall
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
@@ -103,20 +103,24 @@ def _add_arguments(draft: _OllamaDraft, given: Any) -> None:
 
 def _object(text: str) -> JSON | None:
     try:
-        value = orjson.loads(text)
+        value = exact_json.loads(text)
     except orjson.JSONDecodeError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _repaired(text: str) -> tuple[JSON | None, tuple[str, ...]]:
+    return json_repair.whole_object(text) if text.strip() else ({}, ())
 
 
 def _event(draft: _OllamaDraft) -> Event:
     raw = draft.text or _dump(draft.arguments)
     if not draft.name:
         return CallRejected("", NAMELESS, raw, draft.id)
-    arguments = {} if draft.arguments is None and not draft.text.strip() else draft.arguments
+    arguments, repairs = (draft.arguments, ()) if draft.whole else _repaired(draft.text)
     if isinstance(arguments, dict):
-        return CallReady(ToolCall(draft.id, draft.name, arguments), raw)
-    return CallRejected(draft.name, NO_OBJECT + hint(raw), raw, draft.id)
+        return CallReady(ToolCall(draft.id, draft.name, arguments, repairs), raw)
+    return CallRejected(draft.name, NO_OBJECT + json_repair.hint(raw), raw, draft.id)
 
 
 def _dump(arguments: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from toolsupport.core import exact_json
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.identity_cache import IdentityCache
 from toolsupport.core.lost_keywords import KeptKeywords, in_words
@@ -95,7 +96,8 @@ def _assistant(message: ChatMessage) -> JSON:
 
 
 def _call(call: ToolCall) -> JSON:
-    return {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
+    arguments = orjson.Fragment(exact_json.dumps(call.arguments))
+    return {"id": call.id, "function": {"name": call.name, "arguments": arguments}}
 
 
 def _result(message: ChatMessage) -> JSON:

@@ -6,7 +6,7 @@ under index 0. Some send one object instead of a list; proxies of Anthropic's pr
 object before the arguments. So a piece that has a name begins a new call only where it cannot belong to the one before:
 another name, or arguments that are whole already. Xinference gives all calls of a reply one id, so an equal id decides
 nothing else. Some servers send the arguments again: whole at the end, or all so far in each piece. Only the end of the
-reply ends a call.
+reply ends a call. Arguments that are no JSON are repaired as in a text format, if their end is there.
 """
 
 from __future__ import annotations
@@ -20,22 +20,25 @@ from typing import Any
 
 import orjson
 
+from toolsupport.core import exact_json, json_repair
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, ended_early
+from toolsupport.core.formats import glm
 from toolsupport.core.formats.cut_replies import CUT
-from toolsupport.core.json_repair import hint
 from toolsupport.core.types import JSON, Signature, ToolCall, is_json_object
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
 NO_OBJECT = "The arguments must be one JSON object. Call again with valid JSON."
+FROM_NAME = "read the arguments from the name"
 FROM_TEXT = "read the arguments from a text"
 SENT_AGAIN = "read arguments once that were sent again"
-NOTHING = "null"
+NOTHING = ("", "null", "[]")
 BLANK = re.compile(r"\s*")
 # The first character of arguments → the last one. Few pieces end so: only these are worth reading the whole.
 ENDINGS = {"{": "}", '"': '"', "n": "l"}
 ENDS = tuple(ENDINGS.values())
 MOST_LOOKS = 200
 NO_ONES = Signature("")
+PAIRS = "<arg_key>"
 
 
 @dataclass(slots=True)
@@ -105,6 +108,8 @@ class _OpenAIDraft:
         arguments, repairs = _arguments(self.text)
         if arguments is None and (again := _sent_again(self.pieces)):
             return _ReadArguments(again, _arguments(again)[0], (SENT_AGAIN,))
+        if arguments is None:
+            arguments, repairs = json_repair.whole_object(self.text)
         return _ReadArguments(self.text, arguments, repairs)
 
     def last_events(self, text: str) -> list[Event]:
@@ -243,23 +248,36 @@ def _signature(extra: Any) -> str:
 def _event(draft: _OpenAIDraft, read: _ReadArguments, signature: Signature | None, *, cut: bool) -> Event:
     """Return the call. If the reply was `cut`, the last call may have no arguments yet."""
     raw, arguments = read.text, read.arguments
-    if cut and raw.strip() in ("", NOTHING):
+    if cut and raw.strip() in NOTHING:
         arguments = None
     if cut and arguments is None:
         return CallRejected(draft.name, CUT, raw, draft.id, fault="cut")
     if not draft.name:
         return CallRejected("", NAMELESS, raw, draft.id)
+    if not arguments and PAIRS in draft.name:
+        return _in_its_name(draft, raw, signature)
     if arguments is None:
-        return CallRejected(draft.name, NO_OBJECT + hint(raw), raw, draft.id)
+        return CallRejected(draft.name, NO_OBJECT + json_repair.hint(raw), raw, draft.id)
     return CallReady(ToolCall(draft.id, draft.name, arguments, read.repairs, signature), raw)
+
+
+def _in_its_name(draft: _OpenAIDraft, raw: str, signature: Signature | None) -> Event:
+    """Return a call that the server left in the name, in the pairs of tags that GLM writes."""
+    reader = glm.FORMATS[0].parser(())
+    made = [one for one in (*reader.feed(f"{glm.MARK}{draft.name}"), *reader.flush()) if isinstance(one, CallReady)]
+    if len(made) != 1 or not made[0].call.arguments:
+        return CallRejected(draft.name[:200], NO_OBJECT, raw, draft.id)
+    call = made[0].call
+    return CallReady(ToolCall(draft.id, call.name, call.arguments, (FROM_NAME, *call.repairs), signature), raw)
 
 
 def _arguments(text: str) -> tuple[JSON | None, tuple[str, ...]]:
     """Return the object that a text of arguments holds, None if it holds none, with the repairs.
 
-    Groq writes null for no arguments; the parsers of some servers write the object as JSON twice.
+    Groq writes null for no arguments, servers in PHP an empty list; the parsers of some servers write the object as
+    JSON twice.
     """
-    if text.strip() in ("", NOTHING):
+    if text.strip() in NOTHING:
         return {}, ()
     value = _value(text)
     if is_json_object(value):
@@ -290,12 +308,12 @@ def _sent_again(pieces: Sequence[str]) -> str:
 
 def _are_equal(one: Any, other: Any) -> bool:
     """Return whether two values are the same JSON: Python takes true for 1."""
-    return orjson.dumps(one, option=orjson.OPT_SORT_KEYS) == orjson.dumps(other, option=orjson.OPT_SORT_KEYS)
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def _value(text: str) -> Any:
     try:
-        return orjson.loads(text)
+        return exact_json.loads(text)
     except orjson.JSONDecodeError:
         return None
 

@@ -28,6 +28,7 @@ from toolsupport.core.events import (
     ThinkingDelta,
     Usage,
     finish_reason,
+    lost_a_call,
 )
 from toolsupport.core.types import JSON, Request, Signature
 from toolsupport.providers import openai_request
@@ -165,12 +166,22 @@ class OpenAICodec:
         """Read one object. Raises ValueError, TypeError, AttributeError or IndexError for a wrong shape."""
         if chunk.get("usage") or chunk.get("timings"):
             self._usage = _joined(self._usage, _usage(chunk))
+        own = chunk.get("x_groq")
+        if isinstance(own, dict):
+            self._of_groq(own, events)
         choices = chunk.get("choices") or []
         # One answer is asked for: a second choice is its other part, such as the calls after the text.
         given = set[str]()
         for choice in choices if isinstance(choices, list) else ():
             if not self._over:
                 self._choice(choice, given, events)
+
+    def _of_groq(self, own: JSON, events: list[Event]) -> None:
+        """Read what Groq writes beside the choices: why the reply was broken off, and the counts."""
+        if own.get("error"):
+            self._read_line(orjson.dumps({"error": own["error"]}), events)
+        elif own.get("usage"):
+            self._usage = _joined(self._usage, _usage(own))
 
     def _choice(self, choice: JSON, given: set[str], events: list[Event]) -> None:
         """Read a choice; `given` names the parts that another one of the same object had."""
@@ -181,6 +192,8 @@ class OpenAICodec:
             self._parts(delta, (), self._streamed, events)
         elif message := choice.get("message"):  # a piece too on some servers; after a `delta` it repeats the whole
             self._parts(message, self._streamed | given, given, events)
+        if choice.get("usage"):  # Moonshot
+            self._usage = _joined(self._usage, _usage(choice))
         self._finish = finish_reason(str(choice.get("finish_reason") or self._finish))
         stop = choice.get("stop_reason") or choice.get("matched_stop")  # of vLLM, of SGLang; a number is a token
         self._stopped_at = stop if isinstance(stop, str) else self._stopped_at
@@ -226,7 +239,9 @@ class OpenAICodec:
         events += calls
         if self._usage is not None:
             events.append(self._usage)
-        if self._finish == "error":
+        if lost_a_call(self._finish):
+            self._fail("garbled", CALL_LOST, events, self._finish.encode())
+        elif self._finish == "error":
             self._fail("server", failed_with(""), events)
         elif self._finish == "tool_calls" and not calls:
             self._fail("garbled", CALL_LOST, events)
@@ -315,6 +330,7 @@ def _joined(old: Usage | None, new: Usage) -> Usage:
 
 
 def _usage(chunk: JSON) -> Usage:
+    """Return the counts of a chunk, of a choice, or of an object that a server writes its own into."""
     used, timings = chunk.get("usage") or {}, chunk.get("timings") or {}
     return Usage(
         prompt_tokens=reported_numbers.whole(used.get("prompt_tokens")),

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from toolsupport.core import exact_json
 from toolsupport.core.constrained import closed
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.grammar_schemas import for_grammar
@@ -261,7 +262,7 @@ def _assistant(message: ChatMessage, dialect: OpenAIDialect) -> JSON:
 
 
 def _call(call: ToolCall) -> JSON:
-    arguments = orjson.dumps(call.arguments).decode()
+    arguments = exact_json.dumps(call.arguments).decode()
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 

@@ -55,6 +55,13 @@ def test_a_call_that_fits_is_left_alone() -> None:
         ("fs__read_file", "read_file"),
         ("list_directory", "mcp__fs__list_directory"),
         ("now", "Now"),
+        ("read_file<|channel|>commentary", "read_file"),
+        ("functions.read_file <|constrain|>json", "read_file"),
+        ("functions.read_file:0", "read_file"),
+        ("list_directory:12", "mcp__fs__list_directory"),
+        ("read_file</arg_value>", "read_file"),
+        ('"read_file"', "read_file"),
+        ("<function=read_file>", "read_file"),
     ],
 )
 def test_a_name_is_corrected_and_that_is_written_down(asked: str, meant: str) -> None:
@@ -64,7 +71,9 @@ def test_a_name_is_corrected_and_that_is_written_down(asked: str, meant: str) ->
     assert outcome.call.repairs == (f"asked for {asked}, meant {meant}",)
 
 
-@every("asked", ["delete_file", "profile", "unread_file_s", "file_read", "", "directory.", "_", "."])
+@every(
+    "asked", ["delete_file", "profile", "unread_file_s", "file_read", "", "directory.", "_", ".", "<|channel|>", ":0"]
+)
 def test_a_name_is_not_guessed(asked: str) -> None:
     assert rejected(check(call(asked), OFFERED)).name == asked
 

@@ -23,11 +23,11 @@ BLOCK_ENDS = (
     "\n</｜DSML｜function_calls>", "\n</｜DSML｜tool_calls>", "\n</minimax:tool_call>", "\n]<]minimax[>[</tool_call>",
     "\n</tool_calls>", "<|tool_calls_section_end|>", "<|close|>tools<|sep|>", "\n</function_calls>",
     "\n</dots_function_call>", "\n</atem:function_calls>", "\n</｜GCML｜tool_calls>", "\n<｜tool_calls_end｜>",
-    "<｜tool_call_end｜>\n<｜tool_calls_end｜>",
+    "<｜tool_call_end｜>\n<｜tool_calls_end｜>", "<|calls|>", "\n</ifm|tool_calls>",
 )  # fmt: skip
 CALL_HAS_ITS_END = ("</tool_call>", "</function>", "</invoke>", "<｜tool▁call▁end｜>", "</｜DSML｜invoke>",
                     "<|tool_call_end|>", "<|close|>call<|sep|>", "</atem:invoke>", "</｜GCML｜invoke>",
-                    "</steptml:invoke>", "<｜tool_call_end｜>")  # fmt: skip
+                    "</steptml:invoke>", "<｜tool_call_end｜>", "<|tool_call:end|>", "</ifm|tool_call>")  # fmt: skip
 
 
 def end_of_the_call(written: str) -> int:
@@ -108,6 +108,11 @@ def test_the_judgement_is_made_about_any_text(text: str) -> None:
 )  # fmt: skip
 def test_servers_have_several_words_for_the_limit(written: str) -> None:
     assert finish_reason(written) == "length" and ended_early(finish_reason(written))
+
+
+@every("written", ("abort", "error", "repetition", "content_filter", "SAFETY", "insufficient_system_resource"))
+def test_an_end_by_the_server_is_none_of_the_model(written: str) -> None:
+    assert finish_reason(written) == written and ended_early(written)
 
 
 @every("written", ("stop", "tool_calls", "eos_token", "stop_sequence", "end_turn", "tool_use", "function_call", "STOP"))

@@ -89,6 +89,38 @@ def test_a_draft_in_the_reasoning_counts_only_alone() -> None:  # F3
     assert [event for event in both if isinstance(event, ThinkingDelta)] == [ThinkingDelta(CALL)]
 
 
+KIMI = (
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.read_file:0<|tool_call_argument_begin|>"
+    '{"path": "a"}<|tool_call_end|><|tool_calls_section_end|>'
+)
+GLM = "<tool_call>read_file<arg_key>path</arg_key><arg_value>a</arg_value></tool_call>"
+STOPPED, LIMITED = Finished("stop"), Finished("length")
+IN_THOUGHT = {
+    "a call": ((ThinkingDelta(f"I look.\n{CALL}"), STOPPED), [("hermes", CALL)]),
+    "pieces": ((*map(ThinkingDelta, f"I look. {KIMI}"), STOPPED), [("kimi_k2", KIMI)]),
+    "in tags": ((TextDelta(f"<think>I look.\n{GLM}\n</think>\n"), STOPPED), [("glm45", GLM)]),
+    "the reply begins inside": ((TextDelta(f"I look.\n{CALL}\n</think>\n"), STOPPED), [("hermes", CALL)]),
+    "two calls": ((ThinkingDelta(f"So.\n{CALL}\n{OTHER}"), STOPPED), [("hermes", CALL), ("hermes", OTHER)]),
+    "one that is over, and one": ((ThinkingDelta(f"{CALL}\nOr not.\n{OTHER}"), STOPPED), [("hermes", OTHER)]),
+    "words behind it": ((ThinkingDelta(f"I look.\n{CALL} No, wait."), STOPPED), []),
+    "in backquotes": ((ThinkingDelta(f"The form is `{CALL}`"), STOPPED), []),
+    "an answer": ((ThinkingDelta(f"I look.\n{CALL}"), TextDelta("Well."), STOPPED), []),
+    "a call of the server": (
+        (ThinkingDelta(CALL), CallReady(ToolCall("1", "read_file", {"path": "a"}), "{}"), Finished("tool_calls")),
+        [],
+    ),
+    "a limit": ((ThinkingDelta(CALL), LIMITED), []),
+    "a failure": ((ThinkingDelta(CALL), Failed("cut", "gone")), []),
+}
+
+
+@every("what, events, calls", [(what, *row) for what, row in IN_THOUGHT.items()])
+def test_a_call_at_the_end_of_the_reasoning_is_found_behind_a_server_that_reads_calls(
+    what: str, events: tuple[Event, ...], calls: list[tuple[str, str]]
+) -> None:
+    assert found(received("native", *events)) == calls, what
+
+
 def test_a_reply_that_breaks_off_loses_no_text() -> None:
     events = received("hermes", TextDelta("Then " + CALL[:30]), Failed("cut", "gone"))
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "Then " + CALL[:30]

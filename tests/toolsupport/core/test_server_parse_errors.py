@@ -22,6 +22,11 @@ def test_the_label_of_an_error(row: dict[str, object]) -> None:  # D9
     assert classify(row["http_status"], row["body"]).label == row["label"]
 
 
+@every("reason", ["function_call_filter: MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])
+def test_the_finish_reason_of_a_lost_call_is_one(reason: str) -> None:
+    assert classify(200, reason).label == MALFORMED
+
+
 def test_a_server_that_fails_read_the_request_and_one_that_refuses_did_not() -> None:
     for words in ("unexpected end of JSON input", "the tool call is empty", "invalid function name in the reply"):
         assert classify(500, json.dumps({"error": words})).label == MALFORMED

@@ -168,6 +168,13 @@ def test_a_call_is_ready_in_the_line_that_holds_it() -> None:
     assert codec("ollama").feed(first + b"\n") == [ready("call_x1y2z3w4", "f", {"a": 1}, '{"a":1}')]
 
 
+@every("arguments, meant", [('{"a":1}}', {"a": 1}), ('{"a":"x\ny"}', {"a": "x\ny"}), ('{"a":1', None), ("[1]", None)])
+def test_arguments_that_are_no_json_are_repaired_if_their_end_is_there(arguments: str, meant: dict | None) -> None:
+    call = {"function": {"name": "f", "arguments": arguments}}
+    made = decode([orjson.dumps({"message": {"tool_calls": [call]}, "done": True})])[0]
+    assert (made.call.arguments if isinstance(made, CallReady) else None) == meant
+
+
 def test_nothing_follows_the_end() -> None:
     reader = codec("ollama")
     reader.feed(wire("plain"))

@@ -97,6 +97,18 @@ CASES: dict[str, tuple[bytes, list[Event | str]]] = {
         sse(HI, STOP, {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}, b"[DONE]"),
         [TextDelta("Hi"), Usage(3, 2), Finished("stop")],
     ),
+    "usage in the choice": (
+        sse(HI, {"choices": [{"delta": {}, "finish_reason": "stop", "usage": {"prompt_tokens": 3}}]}),
+        [TextDelta("Hi"), Usage(3), Finished("stop")],
+    ),
+    "usage where Groq writes it": (
+        sse(HI | {"x_groq": {"id": "r"}}, STOP | {"x_groq": {"usage": {"prompt_tokens": 3, "completion_tokens": 2}}}),
+        [TextDelta("Hi"), Usage(3, 2), Finished("stop")],
+    ),
+    "an error where Groq writes it": (
+        sse(HI, STOP | {"x_groq": {"error": "over capacity"}}),
+        [TextDelta("Hi"), "server"],
+    ),
     "usage and times apart": (
         sse(
             HI,
@@ -227,6 +239,11 @@ CASES: dict[str, tuple[bytes, list[Event | str]]] = {
     ),
     "tool_calls without calls": (sse(HI, CALLED, b"[DONE]"), [TextDelta("Hi"), "garbled"]),
     "tool_calls with an empty list": (sse(said("tool_calls", tool_calls=[])), ["garbled"]),
+    "a call that the server could not read": (
+        sse(said("function_call_filter: MALFORMED_FUNCTION_CALL", content="")),
+        ["garbled"],
+    ),
+    "a call of a tool that was not declared": (sse(HI, said("UNEXPECTED_TOOL_CALL")), [TextDelta("Hi"), "garbled"]),
     "nothing said": (sse(said(content=" \n"), STOP), [TextDelta(" \n"), "empty"]),
     "no event at all": (b"", ["cut"]),
     "only comments": (b": ping\n\n: ping\n\n", ["cut"]),
@@ -369,6 +386,7 @@ def test_a_rejection_says_what_to_do(case: str, words: str) -> None:
         ("no event at all", "without sending anything"),
         ("cut between events", "was cut off"),
         ("tool_calls without calls", "sent no call"),
+        ("a call that the server could not read", "could not read what the model wrote"),
         ("nothing said", "without an answer. Its finish reason was “stop”."),
         ("an error object", "failed while answering: “no”"),
     ],

@@ -35,6 +35,8 @@ def again(id_: str, name: str, raw: str, arguments: JSON, *repairs: str) -> Call
 G = '{"b":2}'
 ONCE = again("1", "f", F, {"a": 1}, "read arguments once that were sent again")
 NONE, CALLS = again("1", "f", "null", {}), Finished("tool_calls")
+BEHIND = "left out what followed the arguments"
+PAIRS = "<arg_key>a</arg_key><arg_value>b</arg_value>"
 FROM_TEXT = "read the arguments from a text"
 
 # what it is → its bytes and its events; a Failed is compared by its kind only
@@ -152,8 +154,50 @@ CASES: dict[str, tuple[bytes, list[Event | str]]] = {
     ),
     "a beginning that is written again": (
         sse(asked(piece("{", id="1", name="f")), asked(piece('{"a":')), asked(piece("1}")), CALLED),
-        [CallDelta("1", "f", "{"), CallDelta("1", "f", '{"a":1}'), "rejected f", CALLS],
+        [
+            *(CallDelta("1", "f", text) for text in ("{", '{"a":1}')),
+            again("1", "f", '{{"a":1}', {"a": 1}, "removed a second pair of braces"),
+            CALLS,
+        ],
     ),
+    "arguments in the name, as GLM writes them": (
+        sse(asked(piece("{}", id="1", name=f"f{PAIRS}")), CALLED),
+        [
+            *(CallDelta("1", f"f{PAIRS}", text) for text in ("", "{}")),
+            again("1", "f", "{}", {"a": "b"}, "read the arguments from the name", "added the end that was missing"),
+            CALLS,
+        ],
+    ),
+    "a part of the arguments in the name": (
+        sse(asked(piece("{}", id="1", name=f"f{PAIRS[:-12]}")), CALLED),
+        [*(CallDelta("1", f"f{PAIRS[:-12]}", text) for text in ("", "{}")), f"rejected f{PAIRS[:-12]}", CALLS],
+    ),
+    "an empty list for no arguments": (
+        sse(asked(piece("[]", id="1", name="f")), CALLED),
+        [CallDelta("1", "f", "[]"), again("1", "f", "[]", {}), CALLS],
+    ),
+    **{
+        f"arguments that are no JSON: {text}": (
+            sse(asked(piece(text, id="1", name="f")), CALLED),
+            [CallDelta("1", "f", text), again("1", "f", text, meant, *repairs), CALLS],
+        )
+        for text, meant, *repairs in (
+            ('{"a":1}}', {"a": 1}, BEHIND),
+            ('{"a":1}\n</tool_call>', {"a": 1}, BEHIND),
+            ('{"a":1}<|call|>', {"a": 1}, BEHIND),
+            ('```json\n{"a":1}\n```', {"a": 1}, "removed the code fence", BEHIND),
+            ('{"a":"x\ny"}', {"a": "x\ny"}, "allowed line breaks inside a string"),
+            ('{"a":"\\d"}', {"a": "\\d"}, "kept backslashes that escape nothing"),
+            ("{'a': None}", {"a": None}, "replaced quotes by double quotes", "read None as JSON writes it"),
+        )
+    },
+    **{
+        f"arguments without their end, or with more behind it: {text}": (
+            sse(asked(piece(text, id="1", name="f")), CALLED),
+            [CallDelta("1", "f", text), "rejected f", CALLS],
+        )
+        for text in ('{"a":1', '{"a":"x', '{"a":[1}', '{"a":1}, "b":2}', '{"a":1} b', '{"a":1}\nNo, wait.', "a", "[1]")
+    },
     "pieces that are messages": (
         sse(*({"choices": [{"message": {"content": text}}]} for text in ("Hel", "lo")), STOP),
         [TextDelta("Hel"), TextDelta("lo"), Finished("stop")],

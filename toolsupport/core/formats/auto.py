@@ -24,11 +24,13 @@ from toolsupport.core.formats import (
     pythonic,
     qwen3_coder_xml,
     react,
+    solar,
     step3,
     tool_call_reader,
     tool_tags,
     xml_dialects,
 )
+from toolsupport.core.formats.bare_json import WRAPPERS_OF_CALLS, read_wrapped
 from toolsupport.core.formats.named_json import NamedCalls
 from toolsupport.core.formats.reply_parser import Grammar, Reader, ReaderContext, ReplyParser
 from toolsupport.core.scanner import Steps
@@ -42,16 +44,19 @@ UNMISTAKABLE: dict[str, Reader] = {
     **dict.fromkeys(deepseek.GRAMMAR.openers, step3.read),
     **kimi.GRAMMAR.openers,
     **kimi_k3.GRAMMAR.openers,
+    **solar.GRAMMAR.openers,
+    **solar.PAIR_GRAMMAR.openers,
     **minimax_m3.GRAMMAR.openers,
     **harmony.GRAMMAR.openers,
     **gemma.FUNCTION_GEMMA.grammar.openers,
     **gemma.GEMMA_4.grammar.openers,
     **other_json.PREFIXED.openers,
-    **dict.fromkeys(xml_dialects.DSML.tags.wrappers, xml_dialects.DSML.read),
+    **dict.fromkeys((*xml_dialects.DSML.tags.wrappers, *xml_dialects.DSML.tags.functions), xml_dialects.DSML.read),
     **dict.fromkeys(xml_dialects.GCML.tags.wrappers, xml_dialects.GCML.read),
     **dict.fromkeys(xml_dialects.INVOKE.tags.wrappers, xml_dialects.INVOKE.read),
     **dict.fromkeys(glm.LONGCAT.openers_of_calls, glm.LONGCAT.read),
     **dict.fromkeys(glm.HY.openers_of_calls, glm.HY.read),
+    **dict.fromkeys(glm.K2.openers_of_calls, glm.K2.read),
     **{opener: read for row in marked_json.ROWS.values() for opener, read in row.calls.items() if MARK.search(opener)},
 }
 
@@ -113,6 +118,7 @@ def openers(names: Sequence[str]) -> dict[str, Reader]:
         **dict.fromkeys(xml_dialects.INVOKE.tags.functions, _read_invoke),
     }
     return {
+        **dict.fromkeys(WRAPPERS_OF_CALLS, read_wrapped),
         **tool_tags.openers(names),
         **mistral.openers(names),
         llama3_json.TAG: llama3_json.read_tagged,

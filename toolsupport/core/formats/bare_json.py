@@ -12,6 +12,7 @@ from toolsupport.core.call_building import (
     OTHER_KEYS,
     WRAPPERS,
     ParsedCall,
+    is_definition,
     read_call,
     schema_of,
 )
@@ -25,6 +26,12 @@ from toolsupport.core.tool_lookup import find_tool
 
 NO_ENDS = MarkerSet(())
 FENCE = MarkerSet(["```"])
+# Marks that Qwen2.5-Coder writes around calls instead of those in its prompt, and those of LM Studio.
+WRAPPERS_OF_CALLS = {
+    **{f"<{name}>": f"</{name}>" for name in ("tools", "tool", "function", "function-call", "tool_use")},
+    "[TOOL_REQUEST]": "[END_TOOL_REQUEST]",
+}
+WRAPPER_ENDS = MarkerSet(WRAPPERS_OF_CALLS.values())
 SEPARATORS = frozenset(",;")
 CALL_KEYS = frozenset({*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *WRAPPERS})
 CURLY_QUOTES = "“”"
@@ -32,6 +39,13 @@ QUOTES = ('"', "'", "“")
 # A key without quotes begins a call only if it is one of those that calls have: `{so it goes` is prose.
 BARE_KEY = re.compile(rf"(?:{'|'.join(sorted(CALL_KEYS))})\s{{0,8}}:")
 BARE_KEY_BEGUN = re.compile(rf"[a-z_]{{0,{max(map(len, CALL_KEYS))}}}\s{{0,8}}")
+
+
+def read_wrapped(reading: ReaderContext, opener: str) -> Steps[None]:
+    """Read the calls of offered tools behind one of the marks; anything else stays text."""
+    character = yield from reading.source.space()
+    if character and character in "{[" and reading.tools and not reading.fenced:
+        yield from BareJson(reading, opener).read()
 
 
 class CallPrecheck(JsonArguments):
@@ -66,6 +80,12 @@ class CallPrecheck(JsonArguments):
         if key not in CALL_KEYS and schema_of(key, spec) is None:
             self.refuse()
 
+    def _mark_inside(self, character: str, depth: int) -> None:
+        """Show nothing of what may be the definition of a tool."""
+        super()._mark_inside(character, depth)
+        if self._key == "type" and schema_of("type", find_tool(self.stream.name, self._reading.tools)) is None:
+            self.stream.stop()
+
     def refuse(self) -> None:
         self.refused = True
         self.strange()
@@ -82,6 +102,7 @@ class BareJson:
         self.made = 0
         self._enclosed = enclosed
         self._closed = closed
+        self._wrapped = opener in WRAPPERS_OF_CALLS
         self._reading = reading
         self._fenced = opener.startswith("`")
         self._listed = opener == "["
@@ -93,7 +114,7 @@ class BareJson:
         if self._starts_inside:
             source.back_to(0)
         character = yield from source.space()
-        if self._fenced and character == "[":
+        if (self._fenced or self._wrapped) and character == "[":
             source.take(source.at + 1)
             self._listed = True
             character = yield from source.space()
@@ -132,7 +153,7 @@ class BareJson:
         self._written = broken or self._read_one(text)
         name = self._written.name or self._stream.name
         announced = self._reading.tools or gate.saw_arguments or self._written.arguments
-        if not self._reading.may_call(name) or not announced:
+        if not self._reading.may_call(name) or not announced or is_definition(self._written, self._reading.tools):
             return -1
         return source.recorded
 
@@ -161,8 +182,12 @@ class BareJson:
             self._fenced = self._reading.fenced = False
             end = source.recorded
             character = ""
-        separated = bool(character) and character in SEPARATORS
-        if separated:
+        if self._wrapped and (yield from source.closed(WRAPPER_ENDS)):
+            end, character = source.recorded, ""
+        separated = bool(character) and (character in SEPARATORS or (self._wrapped and character == "{"))
+        if separated and character == "{":
+            end = source.recorded
+        if separated and character != "{":
             source.take(source.at + 1)
             character = yield from source.space()
         if not separated or character != "{":

@@ -6,16 +6,25 @@ The text itself is not changed. A call that is found runs only after a person's 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from toolsupport.core.events import CallFound, CallReady, CallRejected, Event
+from toolsupport.core.events import (
+    CallFound,
+    CallReady,
+    CallRejected,
+    Event,
+    TextDelta,
+    TextReclassified,
+    ThinkingDelta,
+)
 from toolsupport.core.formats import auto, pure_json, pythonic
 from toolsupport.core.formats.reply_parser import Grammar, ReplyParser
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolSpec
 
 MOST_FOUND = 16
+LONGEST_THOUGHT = 64_000  # characters that are searched for a call
 TOOL_TAG = re.compile(r"<([\w.-]+)(?:/>|>.*)")
 PYTHON_LIST = re.compile(r"\[[\w.:/-]+\(")
 # First mark → format; the longest match counts, without white space.
@@ -23,6 +32,11 @@ FORMATS_BY_MARK = {
     "<tool_call>{": "hermes",
     "<tool_call>[": "hermes",
     "<toolcall>": "hermes",
+    "<tools>": "hermes",
+    "<tool>{": "hermes",
+    "<tool_use>{": "hermes",
+    "<function>{": "hermes",
+    "<function-call>": "hermes",
     "<tool_call><": "qwen3_coder_xml",
     "<tool_call>": "glm45",
     "<seed:tool_call>": "qwen3_coder_xml",
@@ -49,7 +63,13 @@ FORMATS_BY_MARK = {
     "<tool_calls:": "hy_v3",
     "<tool_call:": "hy_v3",
     "]<]minimax[>[": "minimax_m3",
+    "<ifm|": "k2_horizon",
     "<|open|>": "kimi_k3",
+    "<|tool_calls|>": "solar_open",
+    "<|begin|>assistant<|tool_calls|>": "solar_open",
+    "<|end|><|begin|>assistant": "solar_open",
+    "<|tool_call:begin|>": "solar_open",
+    "<|tool_call:start|>": "solar_open2",
     "<|tool_call|>": "granite",
     "<function_call>": "granite_20b_fc",
     "<|START_ACTION|>": "command_r7b",
@@ -113,6 +133,40 @@ class ProseWatcher:
             if isinstance(event, CallReady | CallFound) and find_tool(event.call.name, self._tools):
                 self._found.append(CallFound(event.call, event.raw, format_of(event.raw)))
         del self._found[MOST_FOUND:]
+
+
+class ThoughtWatcher:
+    """Keeps the reasoning at the end of a reply: its last words may be a call that the server did not read.
+
+    Kimi K2, GLM and Qwen3.5 write calls before they end their reasoning, and servers pass all of it on as reasoning.
+    """
+
+    def __init__(self, tools: Sequence[ToolSpec]) -> None:
+        self._tools = tools
+        self._parts: list[str] = []
+        self.found: list[CallFound] = []
+
+    def take(self, event: Event) -> None:
+        if isinstance(event, ThinkingDelta):
+            self._parts.append(event.text)
+        elif isinstance(event, TextDelta | TextReclassified) and event.text.strip():
+            self._parts.clear()
+        elif isinstance(event, TextReclassified):
+            self._parts.append(event.thinking)
+
+    def searching(self, step: int) -> Iterator[None]:
+        """Search the end of the reasoning in steps, and keep the calls that nothing follows in `found`."""
+        end = "".join(self._parts)[-LONGEST_THOUGHT:].rstrip()
+        watcher = ProseWatcher(self._tools)
+        for at in range(0, len(end), step):
+            watcher.watch(end[at : at + step])
+            yield None
+        for call in reversed(watcher.flush()):
+            raw = call.raw.strip()
+            if not end.endswith(raw):
+                break
+            end = end.removesuffix(raw).rstrip()
+            self.found.insert(0, call)
 
 
 def format_of(raw: str) -> str:

@@ -26,9 +26,9 @@ MINIMAX = "]<]minimax[>["
 WITHOUT_END = (TAG, "<|function_call|>")
 # A closing tag that is not the one of a parameter, and the other marks that end a call or a block of calls.
 CALL_END = re.compile(
-    r"</(?![^<>]{0,30}(?:parameter|param|argument|arg_key|arg_value)(?::\w{1,20})?>)[^<>/]{1,60}>\Z"
+    r"</(?![^<>]{0,30}(?:parameter|param|argument|arg_key|arg_type|arg_value)(?::\w{1,20})?>)[^<>/]{1,60}>\Z"
     r"|<(?:[|｜][^<>=]{0,40})?(?:end|END|suffix)[^<>=]{0,30}>\Z"
-    r"|<\|close\|>(?:call|tools)<\|sep\|>\Z|<\|(?:call|return)\|>\Z|<tool_call\|>\Z|<\|message_sep\|>\Z|\[/TOOL_CALLS\]\Z"
+    r"|<\|close\|>(?:call|tools)<\|sep\|>\Z|<\|(?:calls?|return)\|>\Z|<tool_call\|>\Z|<\|message_sep\|>\Z|\[/TOOL_CALLS\]\Z"
 )
 FENCE = re.compile(r"(?:Action:\s{0,4})?(`{3,16})")
 BEGUN_MARK = re.compile(r"<[|｜]?\w{0,20}[|｜]?\Z")

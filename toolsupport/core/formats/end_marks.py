@@ -39,6 +39,8 @@ END_MARKS = (
     "<|assistant_end|>",
     "<|role_end|>",
     "<|EOT|>",
+    "<|flush|>",
+    "<|calls|>",
     "<|user|>",
     "</s>",
     "[EOS]",

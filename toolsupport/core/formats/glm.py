@@ -1,4 +1,4 @@
-"""The formats that write a name and pairs of tags: GLM, LongCat and Hunyuan 3."""
+"""The formats that write a name and pairs of tags: GLM, LongCat, Hunyuan 3 and K2 Horizon."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from toolsupport.core.scanner import Steps
 GLM = PairTagSet()
 LONGCAT = PairTagSet(prefix="longcat_")
 HY = PairTagSet(suffixes=HY_SUFFIXES, separator="tool_sep", wrapper="tool_calls")
+K2 = PairTagSet(prefix="ifm|", wrapper="tool_calls")
 MARK = GLM.opens[0]
 
 
@@ -34,4 +35,5 @@ FORMATS = (
     _format("glm45", "GLM 4.5", GLM),
     _format("longcat", "LongCat", LONGCAT),
     _format("hy_v3", "Hunyuan 3", HY),
+    _format("k2_horizon", "K2 Horizon", K2),
 )

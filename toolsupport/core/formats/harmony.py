@@ -58,7 +58,7 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
     header = opener + found.group()
     recipient = RECIPIENT.search(header)
     if recipient and recipient[1] not in PEOPLE:
-        yield from _call(reading, recipient[1].split("<")[0])
+        yield from _call(reading, _known(recipient[1], reading.tools) or recipient[1])
     elif not (yield from reading.reply.quotes.holds(reading.source)):
         reading.source.cut()
         reading.reply.message_ends()
@@ -81,7 +81,7 @@ def read_recipient(reading: ReaderContext, opener: str) -> Steps[None]:
     found = yield from match(reading.source, HEADED, HEADED_BEGUN)
     if found is not None:
         reading.source.take(found.end())
-        yield from _call(reading, found["name"])
+        yield from _call(reading, _known(found["name"], reading.tools) or found["name"])
     else:
         yield from read_bare(reading, opener)
 
@@ -91,11 +91,15 @@ def read_bare(reading: ReaderContext, opener: str) -> Steps[None]:
     found = yield from match(reading.source, BARE, BARE_BEGUN)
     if found is None:
         return
-    name = found["name"]
-    known = next((one for one in (name, GLUED.sub("", name)) if find_tool(one, reading.tools)), "")
+    known = _known(found["name"], reading.tools)
     if known:
         reading.source.take(found.end())
         yield from _call(reading, known)
+
+
+def _known(name: str, tools: Sequence[ToolSpec]) -> str:
+    """Return the name of an offered tool without the words glued to it, as in `get_weatherjson`; "" if it is none."""
+    return next((one for one in (name, GLUED.sub("", name)) if find_tool(one, tools)), "")
 
 
 def _words(reading: ReaderContext, *, thinking: bool) -> Steps[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolsupport.core.call_building import compact
+from toolsupport.core.formats.bare_json import WRAPPERS_OF_CALLS, read_wrapped
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.reply_events import object_of
 from toolsupport.core.formats.reply_parser import Grammar
@@ -27,5 +28,5 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
     return "\n".join(f"<tool_call>\n{compact(object_of(call))}\n</tool_call>" for call in calls)
 
 
-GRAMMAR = Grammar(dict.fromkeys(HERMES, read))
+GRAMMAR = Grammar({**dict.fromkeys(WRAPPERS_OF_CALLS, read_wrapped), **dict.fromkeys(HERMES, read)})
 FORMAT = Format("hermes", "Hermes", GRAMMAR.parser, instructions, write_calls, write_results)

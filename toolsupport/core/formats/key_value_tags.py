@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from toolsupport.core.call_building import ParsedCall, finished, schema_of
-from toolsupport.core.coercion import types
+from toolsupport.core.coercion import properties, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.json_calls import CUT_OFF, JsonCalls
 from toolsupport.core.formats.reply_parser import ReaderContext
@@ -23,8 +23,10 @@ from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec
 
 NAME = re.compile(r"[\w.:/-]*")
+BEGINNING_ADDED = "added the beginning that was missing"
 KEY_TEXT = re.compile(r"[^<>\n]*")
 LONGEST_NAME = 128
+LONGEST_KEY = 40  # behind a name without its tag: until it ends, text is not shown
 # Tencent's Hy 3 and 4: checkpoints that were published have an ending in their tags, and no separator in version 4.
 HY_SUFFIXES = ("", ":opensource")
 
@@ -34,7 +36,7 @@ class PairTagSet:
     """The tags of one format; `separator` follows the name. All have the ending `suffix` before their >.
 
     Some models put the calls between a pair of wrappers. `offered`: a name without any pair is a call only if it is
-    offered.
+    offered. `written` has the tags of a format that writes none of these; "" is one that it leaves out.
     """
 
     prefix: str = ""
@@ -42,8 +44,11 @@ class PairTagSet:
     separator: str = ""
     wrapper: str = ""
     offered: bool = False
+    written: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def _tag(self, name: str) -> tuple[str, ...]:
+        if self.written:
+            return (self.written[name],) if self.written.get(name) else ()
         slash = "/" if name.startswith("/") else ""
         return tuple(f"<{slash}{self.prefix}{name.removeprefix('/')}{suffix}>" for suffix in self.suffixes)
 
@@ -93,6 +98,15 @@ class PairTagSet:
         return MarkerSet(self._tag("/arg_key"))
 
     @cached_property
+    def kind(self) -> MarkerSet:
+        """Return the tag of the type that K2 Horizon may write between a key and its value."""
+        return MarkerSet(self._tag("arg_type"))
+
+    @cached_property
+    def kind_end(self) -> MarkerSet:
+        return MarkerSet(self._tag("/arg_type"))
+
+    @cached_property
     def value(self) -> MarkerSet:
         return MarkerSet(self._tag("arg_value"))
 
@@ -102,7 +116,7 @@ class PairTagSet:
 
     @cached_property
     def behind_a_name(self) -> MarkerSet:
-        return MarkerSet([*self.separators.markers, *self.key.markers, *self.closers.markers])
+        return MarkerSet([*self.separators.markers, *self.key.markers, *self.closers.markers, *self.value_end.markers])
 
     @cached_property
     def behind_a_value(self) -> MarkerSet:
@@ -131,13 +145,17 @@ class PairTagSet:
         while True:
             name = yield from source.word(NAME, LONGEST_NAME)
             yield from source.space()
-            behind = yield from source.marker(self.behind_a_name)
-            if not name or not behind or not (behind in self.key.markers or self._may_be_alone(reading, name)):
+            behind, key = (yield from source.marker(self.behind_a_name)), ""
+            if name and not behind:
+                name, key = yield from self._name_with_key(reading, name)
+            elif behind not in self.key.markers and not self._may_be_alone(reading, name, behind):
+                return
+            if not name:
                 return
             yield from source.found(self.separators)
             yield from source.space()
             call = _PairCall(reading, self, name)
-            yield from call.read()
+            yield from call.read(key)
             end = source.recorded
             yield from source.space()
             closed = yield from source.closed(self.wrapper_closers)
@@ -153,8 +171,22 @@ class PairTagSet:
                 yield from JsonCalls(reading, self.all_closers, self.ends).read()
                 return
 
-    def _may_be_alone(self, reading: ReaderContext, name: str) -> bool:
-        return not self.offered or reading.may_call(name)
+    def _name_with_key(self, reading: ReaderContext, name: str) -> Generator[None, None, tuple[str, str]]:
+        """Return the name of an offered tool and its first key, whose opening tag GLM left out; else nothing."""
+        rest = yield from reading.source.word(NAME, LONGEST_KEY)
+        if not (yield from reading.source.marker(self.key_end)):
+            return "", ""
+        found = [
+            (tool.name, key)
+            for tool in reading.tools
+            for key in properties(tool.parameters)
+            if (name == tool.name and rest == key) or (not rest and name == tool.name + key)
+        ]
+        return found[0] if len(found) == 1 else ("", "")
+
+    def _may_be_alone(self, reading: ReaderContext, name: str, behind: str) -> bool:
+        """Return whether a name without pairs is a call; only an offered one if the end of a value follows it."""
+        return not (self.offered or behind in self.value_end.markers) or reading.may_call(name)
 
     def instructions(self, tools: Sequence[ToolSpec]) -> str:
         example = self.write_calls([ToolCall("", "the_name", {"an_argument": "its value"})])
@@ -172,10 +204,11 @@ class PairTagSet:
 
     def _written(self, call: ToolCall) -> str:
         key, key_end, value, value_end = (
-            self._tag(tag)[0] for tag in ("arg_key", "/arg_key", "arg_value", "/arg_value")
+            "".join(self._tag(tag)[:1]) for tag in ("arg_key", "/arg_key", "arg_value", "/arg_value")
         )
+        between = f"{key_end}\n" if key_end else ""
         pairs = "".join(
-            f"{key}{name}{key_end}\n{value}{written_value(argument)}{value_end}\n"
+            f"{key}{name}{between}{value}{written_value(argument)}{value_end}\n"
             for name, argument in call.arguments.items()
         )
         separator = self._tag(self.separator)[0] if self.separator else ""
@@ -197,11 +230,16 @@ class _PairCall:
         self._whole = True
         self._unclear = False
 
-    def read(self) -> Steps[None]:
+    def read(self, key: str) -> Steps[None]:
+        """Read the pairs; `key` is the first one, if that was read already."""
         source = self._reading.source
-        while self._whole and (yield from source.found(self._pairs.key)):
-            self._whole = yield from self._pair()
-            end = source.recorded
+        self._repairs += [BEGINNING_ADDED] if key else []
+        while self._whole and (key or (yield from source.found(self._pairs.key))):
+            self._whole = yield from self._pair(key)
+            key, end = "", source.recorded
+            yield from source.space()
+        if not self._arguments and self._whole and (yield from source.found(self._pairs.value_end)):
+            self._repairs.append("left out an end without a beginning")
             yield from source.space()
         closed = yield from source.closed(self._pairs.closers)
         if not closed and self._arguments:
@@ -215,13 +253,17 @@ class _PairCall:
             written = ParsedCall(name, why_not=(CUT_OFF if not self._whole else UNCLEAR).why_not)
         self._stream.done(written, raw, self._pairs.value_end)
 
-    def _pair(self) -> Steps[bool]:
+    def _pair(self, key: str) -> Steps[bool]:
         """Read one key with its value; return False if they are incomplete."""
         source = self._reading.source
-        key = (yield from source.word(KEY_TEXT, LONGEST_NAME)).strip()
-        yield from source.found(self._pairs.key_end)
+        key = key or (yield from source.word(KEY_TEXT, LONGEST_NAME)).strip()
+        closed = yield from source.found(self._pairs.key_end)
         yield from source.space()
-        if not key or not (yield from source.found(self._pairs.value)):
+        if (yield from source.found(self._pairs.kind)):
+            yield from source.word(KEY_TEXT, LONGEST_NAME)
+            yield from source.found(self._pairs.kind_end)
+            yield from source.space()
+        if not key or not ((yield from source.found(self._pairs.value)) or (closed and (yield from self._begins()))):
             return False
         schema = schema_of(key, self._spec)
         allowed = TEXT if schema is None or self._spec is None else types(schema, self._spec.parameters)
@@ -237,6 +279,13 @@ class _PairCall:
             last, ends_within = next(reversed(self._arguments)), self._pairs.value_end.search(text, 0)
             self._unclear = self._unclear or key != last or ends_within is not None
         self._arguments.setdefault(key, value)
+        return True
+
+    def _begins(self) -> Steps[bool]:
+        """Return whether a value begins here without its tag, which GLM leaves out sometimes."""
+        if (yield from self._reading.source.marker(self._pairs.in_a_value)) or not self._reading.source.left:
+            return False
+        self._repairs.append(BEGINNING_ADDED)
         return True
 
     def _value(self, key: str, *, shows: bool) -> Steps[str | None]:

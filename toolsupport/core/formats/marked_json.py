@@ -88,7 +88,7 @@ def _format(name: str, label: str) -> Format:
 
 # The form on the model's own page; its templates on servers have a word before it.
 PHI, PHI_END = "<|tool_call|>", "<|/tool_call|>"
-AROUND_WORDS = ("<|START_RESPONSE|>", "<|END_RESPONSE|>")
+AROUND_WORDS = ("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>")
 ROWS = {
     "granite": JsonMarks(("<|tool_call|>", "<tool_call>"), ("</tool_call>", PHI_END)),
     "granite_20b_fc": JsonMarks(("<function_call>",), ("</function_call>",), listed=False),

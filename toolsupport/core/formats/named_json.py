@@ -29,7 +29,7 @@ FENCE = MarkerSet(["```json", "```"])
 class NamedMarks:
     """The marks of one format.
 
-    `kind` may precede a name, `as_name` converts that text to a name and an id.
+    `kind` may precede a name, `as_name` converts that text to a name and an id. An id with `behind_id` precedes it.
     """
 
     opens: tuple[str, ...]
@@ -39,6 +39,7 @@ class NamedMarks:
     block_closes: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
     as_name: Callable[[str], tuple[str, str]] = lambda name: (name, "")
+    behind_id: tuple[str, ...] = ()
 
     @cached_property
     def call_opens(self) -> MarkerSet:
@@ -47,6 +48,10 @@ class NamedMarks:
     @cached_property
     def kinds(self) -> MarkerSet:
         return MarkerSet(self.kind)
+
+    @cached_property
+    def id_ends(self) -> MarkerSet:
+        return MarkerSet(self.behind_id)
 
     @cached_property
     def separators(self) -> MarkerSet:
@@ -108,12 +113,15 @@ class NamedCalls:
         source, marks = self._reading.source, self._marks
         yield from source.space()
         yield from source.found(marks.kinds)
+        given_id = (yield from source.word(NAME, LONGEST_NAME)) if marks.behind_id else ""
+        if marks.behind_id and not (yield from source.found(marks.id_ends)):
+            return False
         written = yield from source.word(NAME, LONGEST_NAME)
         if not written or not (yield from source.found(marks.separators)):
             return False
         name, wanted_id = marks.as_name(written)
         self._stream = ArgumentStream(self._reading.reply, self._reading.tools, name)
-        self._stream.wanted_id = wanted_id
+        self._stream.wanted_id = wanted_id or given_id
         if name.isdigit():
             self._stream.stop()
         return bool(name)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from toolsupport.core.call_building import compact
-from toolsupport.core.formats.bare_json import BareJson
+from toolsupport.core.formats.bare_json import WRAPPERS_OF_CALLS, BareJson, read_wrapped
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.mentioned_calls import FenceRule
@@ -58,5 +58,7 @@ def write_results(results: Sequence[ChatMessage]) -> str:
     )
 
 
-GRAMMAR = Grammar(dict.fromkeys(OPENERS, read), fence=FenceRule.FORM)
+GRAMMAR = Grammar(
+    {**dict.fromkeys(WRAPPERS_OF_CALLS, read_wrapped), **dict.fromkeys(OPENERS, read)}, fence=FenceRule.FORM
+)
 FORMAT = Format("pure_json", "JSON", GRAMMAR.parser, instructions, write_calls, write_results)

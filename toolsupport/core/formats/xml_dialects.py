@@ -76,10 +76,14 @@ def _format(name: str, label: str, dialect: XmlDialect) -> Format:
 
 
 def _barred(word: str, *wrappers: str) -> XmlDialect:
-    """Return tags with a word between bars before their names, in every spelling of the bars."""
+    """Return tags with a word between bars before their names, in every spelling of the bars.
+
+    DeepSeek V4.1 has a space before each name.
+    """
 
     def tags(*names: str) -> tuple[str, ...]:
-        return tuple(one for name in names for one in spellings(name.replace("@", f"｜{word}｜")))
+        barred = (name.replace("@", f"｜{word}｜{space}") for space in ("", " ") for name in names)
+        return tuple(one for name in barred for one in spellings(name))
 
     return XmlDialect(
         TagSet(
@@ -95,7 +99,7 @@ def _barred(word: str, *wrappers: str) -> XmlDialect:
     )
 
 
-DSML = _barred("DSML", "function_calls", "tool_calls")
+DSML = _barred("DSML", "function_calls", "tool_calls", "calls")
 GCML = _barred("GCML", "tool_calls", "function_calls")
 # Prefixes of `invoke` and `parameter`: none, or the vendor's own namespace.
 NAMESPACES = ("", "antml:", "minimax:", "dots:", "steptml:", "atem:")

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from toolsupport.core import exact_json
 from toolsupport.core.events import Event, Failed
 from toolsupport.core.types import JSON
 from toolsupport.gateway import error_replies
@@ -34,7 +35,7 @@ def usage(tally: RequestSummary) -> JSON:
 def content(block: Block, text: str) -> JSON:
     """Return the content block with this text, or these arguments as JSON text."""
     if block.kind is Kind.CALL:
-        arguments = orjson.loads(text) if text else {}
+        arguments = exact_json.loads(text) if text else {}
         return shapes.CALL_BLOCK(id=f"toolu_{block.id}", name=block.name, input=arguments)
     return shapes.THINKING_BLOCK(thinking=text) if block.kind is Kind.REASONING else shapes.TEXT_BLOCK(text=text)
 

@@ -32,12 +32,14 @@ TABLES = (
     "dialects",
     "spellings",
     "confusions",
+    "newer",
 )
 FEWEST_CASES = 400
 LONG = 1000  # characters; longer replies are cut at fewer places
 EVERY_SPLIT, SOME_SPLITS = 24, 6  # places at which a reply is cut in two, at night and by day
 UNSHOWN = re.compile(
-    r"</?think>|\[/?THINK\]|<\|(?:START|END)_(?:THINKING|RESPONSE)\|>|<\|python_end\|>|(?:>>>)?all\n|\s"
+    r"</?(?:ifm\|)?think(?:_fast)?>|<\|think(?::start|:end)?\|>|<\|begin\|>assistant(?=<)|<\|(?:content|flush)\|>"
+    r"|\[/?THINK\]|<\|(?:START|END)_(?:THINKING|RESPONSE|TEXT)\|>|<\|python_end\|>|(?:>>>)?all\n|\s"
     r"|<\|(?:open|close)\|>(?:think|response|message)<\|sep\|>"
     r"|(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|final)<\|message\|>|<\|end\|>|<\|return\|>"
     r"|(?:<\|start\|>assistant)?\s*(?:to=(?:self|user))?<\|message\|>|<\|(?:eom|eot|message_sep)\|>"

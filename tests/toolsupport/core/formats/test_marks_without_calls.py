@@ -37,7 +37,7 @@ def test_every_format_ends_behind_every_mark(behind: str) -> None:  # F3
 
 # Marks that a format writes around its answer.
 AROUND_ANSWERS = [
-    *(("command_r7b", mark) for mark in ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),
+    *(("command_r7b", mark) for mark in ("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>")),
     *(
         (name, mark)
         for name in ("kimi_k3", "auto")

@@ -54,6 +54,8 @@ UNTYPED = (
     "minicpm5",
     "longcat",
     "hy_v3",
+    "k2_horizon",
+    "solar_open2",
     "tool_tags",
 )  # without a schema a value is the text it was written as
 VALUES = st.recursive(

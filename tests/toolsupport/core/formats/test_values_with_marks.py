@@ -16,6 +16,7 @@ from toolsupport.core.types import ToolCall
 NAMES = (
     "qwen3_coder_xml", "seed_oss", "glm45", "longcat", "hy_v3", "deepseek_dsml", "gigachat35", "minimax_m2",
     "minimax_m3", "invoke", "dots", "step3", "muse_glimmer", "minicpm5", "kimi_k3", "gemma4", "functiongemma",
+    "solar_open2", "k2_horizon",
 )  # fmt: skip
 
 

@@ -156,7 +156,25 @@ def of_prints() -> list[Case]:
     ]  # fmt: skip
 
 
+def of_definitions() -> list[Case]:
+    """Tools that are listed as they were offered: these are no calls."""
+    flat = '{"name": "now", "parameters": {"type": "object", "properties": {}}}'
+    described = flat.replace('"now",', '"now", "description": "The time.",')
+    nested = f'{{"type": "function", "function": {described}}}'
+    full = nested.replace('"properties": {}', '"properties": {"city": {"type": "string"}}, "required": ["city"]')
+    return [
+        case(BARE, f"{what}, {where}", text, [], text=text)
+        for what, written in {"flat": flat, "described": described, "nested": nested, "full": full}.items()
+        for where, text in {
+            "alone": written,
+            "below words": f"My tools:\n{written}\n{full}\n",
+            "in a list": f"[{written}, {full}]",
+        }.items()
+    ]
+
+
 CASES = [
+    *of_definitions(),
     *of_habits(),
     *of_prints(),
     *(one for name, body in BODIES.items() for one in of_body(name, body)),
@@ -174,5 +192,7 @@ CASES = [
     case("muse_glimmer auto", "tags in harmony's last message", f"{FINAL}{ATEM}<|eot|>", thinking="hm"),
     case("auto", "words and a call in it", f"{FINAL}I look.\n{HERMES}\n<|return|>", text="I look.\n\n"),
     case("auto", "a mention in it", f"{FINAL}So: `{HERMES}`.<|return|>", [], text=f"So: `{HERMES}`."),
+    *(case("harmony auto", f"a name glued to its kind, {head}", f'{head}weatherjson<|message|>{{"city":"Oslo"}}')
+      for head in ("<|channel|>commentary to=functions.", "<|start|>assistant to=functions.", "to=functions.")),
     case("harmony auto", "an end mark without a message", "It is `<|end|>` there.", [], text="It is `<|end|>` there."),
 ]  # fmt: skip

@@ -23,6 +23,7 @@ SECTION, SECTION_END = "<|tool_calls_section_begin|>", "<|tool_calls_section_end
 DSML = '<｜DSML｜invoke name="weather">\n{}</｜DSML｜invoke>'
 CITY = '<｜DSML｜parameter name="city" string="true">Oslo</｜DSML｜parameter>\n'
 DAYS = '<｜DSML｜parameter name="days" string="false">2</｜DSML｜parameter>\n'
+SPACED = DSML.format(CITY).replace("｜DSML｜", "｜DSML｜ ")
 DSML_BLOCK = f"<｜DSML｜function_calls>\n{DSML.format(CITY)}\n</｜DSML｜function_calls>"
 GLM = "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>\n</tool_call>"
 M2 = '<invoke name="weather">\n<parameter name="city">Oslo</parameter>\n</invoke>'
@@ -75,6 +76,9 @@ CASES = [
         f"<｜DSML｜tool_calls>\n{DSML.format(CITY + DAYS)}\n</｜DSML｜tool_calls>",
         [("weather", {"city": "Oslo", "days": 2})],
     ),
+    *(case(name, "DSML of V4.1, with spaces", f"Ok.\n\n<｜DSML｜ calls>\n{SPACED}\n</｜DSML｜ calls>", text="Ok.\n\n")
+      for name in ("deepseek_dsml", "auto")),
+    case("auto", "DSML without the outer tags", DSML.format(CITY)),
     case("auto", "DSML, not announced", f"<｜DSML｜tool_calls>\n{DSML.format(CITY)}\n</｜DSML｜tool_calls>"),
     case("minimax_m2", "MiniMax", f"<minimax:tool_call>\n{M2}\n{M2}\n</minimax:tool_call>", CALL * 2, mended=False),
     case("auto", "MiniMax, not announced", f"<minimax:tool_call>\n{M2}\n</minimax:tool_call>"),
