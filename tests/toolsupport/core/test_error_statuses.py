@@ -7,7 +7,7 @@ import pytest
 from chat.broadcast import error_codes
 from toolsupport.core import errors
 from toolsupport.core.error_statuses import ERRORS, row_of
-from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound, QuotaSpent
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound, QuotaSpent, UnreadableSecret
 
 WANTED = [
     (NotFound("x"), 404, "not_found", "not_found", 4404),
@@ -16,7 +16,10 @@ WANTED = [
     (QuotaSpent("x", 60), 429, "insufficient_quota", "quota", 4429),
     (Conflict("x", "now"), 409, "conflict", "conflict", 4409),
     (ConfigError("x"), 502, "not_configured", "not_configured", 4502),
+    (UnreadableSecret("x"), 502, "not_configured", "not_configured", 4502),
 ]
+# They have the row of their base.
+DERIVED = {"UnreadableSecret"}
 # They become events or results of a tool before they could reach a request.
 INSIDE = {"ToolsupportError", "ProviderError", "Unreachable", "RequestRefused", "GarbledReply", "ToolError", "Lost"}
 
@@ -41,7 +44,7 @@ def test_what_is_no_error_of_ours_has_none() -> None:
 
 def test_no_error_is_forgotten() -> None:
     found = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, Exception)]
-    assert {one.__name__ for one in found} == INSIDE | {one.__name__ for one in ERRORS}
+    assert {one.__name__ for one in found} == INSIDE | DERIVED | {one.__name__ for one in ERRORS}
 
 
 def test_the_codes_of_frames_are_known_to_pages() -> None:
