@@ -97,6 +97,24 @@ def test_what_is_archived_leaves_the_list_and_comes_back(page: Page) -> None:
     expect(page.locator("#conversations")).to_contain_text("an archived question")
 
 
+def test_the_list_waits_for_a_chat_that_is_being_restored(page: Page) -> None:
+    ask(page, "a restored question")
+    answered(page)
+    opened(page).get_by_role("button", name="Archive").click()
+    page.get_by_role("checkbox", name="Archived").check()
+    expect(page.locator("#conversations")).to_contain_text("a restored question")
+    held: list[Route] = []
+    page.route("**/archive/", lambda route: held.append(route))
+    opened(page).get_by_role("button", name="Restore").click()
+    while not held:
+        page.title()
+    page.get_by_role("checkbox", name="Archived").uncheck()
+    page.request.get("/chat/list/")  # a list that was asked for before is answered by then
+    held[0].continue_()
+    expect(page.locator("#conversations")).to_contain_text("a restored question")
+    page.unroute_all()
+
+
 # C7
 def test_deleting_asks_first(page: Page) -> None:
     ask(page, "a question to delete")
