@@ -38,7 +38,7 @@ ODD_NUMBER = re.compile(rf"[:\[,]\s{{0,9}}{NOT_FINITE}\s{{0,9}}(?:[,\]}}]|\Z)")
 ODD_NUMBERS = " JSON has no NaN, no infinity and no number beyond 1.8e308: send another number, or a text in quotes."
 FENCE = re.compile(r"\s*```[\w-]*\s*")
 # What may follow a value that is whole: brackets too many, the end of a fence, and marks of its format.
-BEHIND = re.compile(r"(?:[\s}\]]++|```|<[|/]?[\w|:/]{1,40}+>)*+")
+BEHIND = re.compile(r"[\s}\]]++|```|<[|/]?[\w|:/]{1,40}>")
 # A sound escape, or in the group a backslash that escapes nothing.
 ESCAPE = re.compile(r"""\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)""")
 
@@ -92,7 +92,7 @@ def whole_object(text: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
         value = reader.value(0)
     except (_Unreadable, RecursionError):
         return None, ()
-    ended = {END_ADDED, STRING_CLOSED}.isdisjoint(reader.repairs) and BEHIND.fullmatch(text, reader.at)
+    ended = {END_ADDED, STRING_CLOSED}.isdisjoint(reader.repairs) and not BEHIND.sub("", text[reader.at :])
     if not ended or not isinstance(value, dict):
         return None, ()
     behind = (LEFT_OUT,) if text[reader.at :].strip() else ()

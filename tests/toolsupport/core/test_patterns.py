@@ -35,12 +35,19 @@ def patterns() -> Iterator[tuple[str, re.Pattern[Any]]]:
 PATTERNS = {pattern.pattern: (name, pattern) for name, pattern in patterns()}
 
 
-def memory(read: object, *given: object) -> int:
+@pytest.fixture(scope="module", autouse=True)
+def traced() -> Iterator[None]:
+    """Trace memory once for all tests: Python 3.11 can crash if that begins or ends beside other threads."""
     tracemalloc.start()
-    read(*given)  # type: ignore[operator]
-    most = tracemalloc.get_traced_memory()[1]
+    yield
     tracemalloc.stop()
-    return most
+
+
+def memory(read: object, *given: object) -> int:
+    before, _ = tracemalloc.get_traced_memory()
+    tracemalloc.reset_peak()
+    read(*given)  # type: ignore[operator]
+    return tracemalloc.get_traced_memory()[1] - before
 
 
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=[name for name, _ in PATTERNS.values()])
