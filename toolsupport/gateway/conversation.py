@@ -63,7 +63,7 @@ def _assistant(given: JSON, place: str) -> ChatMessage:
     calls = [_call(call) for call in given.get("tool_calls") or []]
     if used := _blocks(given, "tool_use"):
         if calls:
-            raise InvalidField("The calls must be in tool_calls or be blocks of the content, not both.", place)
+            raise InvalidField("Send the calls either as blocks of the content or beside it, not both.", place)
         calls = [message_blocks.call(block) for block in used]
     thoughts = [block["thinking"] for block in _blocks(given, "thinking")]
     return ChatMessage(
