@@ -1,4 +1,4 @@
-"""Words a notice about settings that were left out of requests because a server refused them."""
+"""Writes the sentence about settings that were left out of requests because a server refused them."""
 
 from __future__ import annotations
 

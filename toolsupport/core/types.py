@@ -227,7 +227,7 @@ class Endpoint:
 
     @property
     def account(self) -> str:
-        """A digest of address and key: what a model wrote for itself counts at this server and for this key only.
+        """A digest of address and key: signatures of reasoning are valid at this server and with this key only.
 
         The number of the server's row would not do, because a person can give the row another address.
         """

@@ -196,7 +196,7 @@ def parking(conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> tupl
     return stored, left
 
 
-# The heartbeat may find a turn that has just begun to wait for a person before its own task is told so.
+# The heartbeat may find a turn that has just begun to wait for a person before its own task continues.
 @pytest.mark.asyncio
 @pytest.mark.parametrize("whys", [("stopped",), ("lost", "stopped"), ("kept_out",)], ids=" then ".join)
 async def test_a_stop_while_an_approval_is_stored_ends_the_turn(

@@ -128,7 +128,7 @@ def gemini(server: Scripted, name: str) -> int:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("path", TOOLS)
 async def test_another_server_gets_no_signature_of_a_model_of_the_same_name(program: Program, path: str) -> None:
-    """It refuses one that it did not write, and it has no right to what another one thought."""
+    """A server refuses signatures of another one, and must not get another one's reasoning."""
     async with scripted(calling(extra=GOOGLES), FAILS) as first, scripted(says({"content": "Fine."})) as second:
         one, two = await in_database(gemini)(first, "one"), await in_database(gemini)(second, "two")
         ids = await ask(program, path, False, [], "one/gemini-3-pro")

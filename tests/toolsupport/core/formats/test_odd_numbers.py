@@ -19,7 +19,7 @@ WANTED: dict[str, JSON] = {"a number": {"type": "number"}, "a text": {"type": "s
 
 
 def outcome(name: str, written: str, wanted: JSON) -> CallReady | CallRejected:
-    """What becomes of a call of this format with this value."""
+    """Return the arguments, or the refusal, of a call of this format with this value."""
     offered = (tool("note", a=wanted),)
     reply = FORMATS[name].write_calls([ToolCall("", "note", {"a": PLACE})]).replace(str(PLACE), written)
     parser = formats.parser(name, offered)
