@@ -45,19 +45,10 @@ const attach = () => {
   moving = null;
 };
 
-// A row's request (pin, rename) would end without effect if its row were replaced meanwhile: then the list is fetched after it.
 document.addEventListener("htmx:beforeSwap", ({ target, detail }) => {
-  if (target !== list() || detail.requestConfig.elt.id !== "conversation-search") return;
-  const asking = target.querySelector("form.htmx-request"), menu = target.querySelector(".more[open]");
-  if (!asking && menu && detail.shouldSwap) detach(menu);
-  if (!asking) return;
-  detail.shouldSwap = false;
-  const again = (event) => {
-    if (event.detail.requestConfig?.elt !== asking) return;
-    document.removeEventListener("htmx:afterRequest", again);
-    document.getElementById("conversation-search").requestSubmit();
-  };
-  document.addEventListener("htmx:afterRequest", again);
+  if (target !== list() || detail.requestConfig.elt.id !== "conversation-search" || !detail.shouldSwap) return;
+  const menu = target.querySelector(".more[open]");
+  if (menu) detach(menu);
 });
 
 // The list was replaced, perhaps twice at once (an answer began elsewhere): the row in use keeps the focus.
