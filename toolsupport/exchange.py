@@ -78,7 +78,7 @@ async def ask(
                 trouble = (
                     None if is_text(batch) else next((event for event in batch if isinstance(event, Trouble)), None)
                 )
-                if not _only_streamed(trouble, request_spec):
+                if trouble is None or not _only_streamed(trouble, request_spec):
                     yield batch
         if trouble is None or request_spec.permit is Permit.PROBE:
             return
@@ -187,8 +187,7 @@ async def _read(
 ) -> list[Event]:
     """Return what the reader makes of a batch and the check keeps, in steps between which other answers continue."""
     if text := _short_text(batch):
-        async with loop_share.step():
-            events = listener.short_text(text)
+        events = await loop_share.brief(listener.short_text, text)
         return events if is_text(events) else [checked for event in events if (checked := check(event)) is not None]
     found: list[Event] = []
     parts, read = _parts(listener, batch, check, offered), False

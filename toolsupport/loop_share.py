@@ -35,6 +35,7 @@ SHORTEST_PAUSE = 0.001
 SHORT = 0.0005  # seconds: a step that took no longer by the clock counts as that
 # Work on so many characters is done in a step; on more it could take half a second, for which all others would wait.
 LONG = 64 * 1024
+Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 person: ContextVar[Hashable] = ContextVar("person", default=None)
@@ -137,13 +138,31 @@ class LoopStep:
 _shares: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopShare] = WeakKeyDictionary()
 
 
-def step() -> LoopStep:
-    """Return a step of the running loop."""
+def here() -> LoopShare:
+    """Return the steps of the running loop."""
     loop = asyncio.get_running_loop()
     share = _shares.get(loop)
     if share is None:
         share = _shares[loop] = LoopShare(loop)
-    return LoopStep(share)
+    return share
+
+
+def step() -> LoopStep:
+    """Return a step of the running loop."""
+    return LoopStep(here())
+
+
+async def brief(work: Callable[[Given], Made], given: Given) -> Made:
+    """Do work of some microseconds in a step, which costs less than `step` where none waits."""
+    share = here()
+    if not share.is_free():
+        async with LoopStep(share):
+            return work(given)
+    began = share.now()
+    try:
+        return work(given)
+    finally:
+        share.spend(share.since(began))
 
 
 async def apart(work: Callable[[], Made], size: int) -> Made:

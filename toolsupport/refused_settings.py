@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from toolsupport import providers, thinking_setting
 from toolsupport.core import output_limits, sanitize
@@ -99,6 +99,34 @@ class _Refused:
 _refused: dict[tuple[str, str], _Refused] = {}
 
 
+@dataclass(slots=True)
+class _Retries:
+    """The retries of a request: errors of the server by setting, and settings refused only beside others (`once`)."""
+
+    asked: Request
+    messages: dict[str, str]
+    once: set[str] = field(default_factory=set)
+    lowered: bool = False
+
+    def after(self, failed: Failed, request: Request) -> Request | None:
+        """Return the request that may be accepted after this failure; None after one that nothing here remedies."""
+        again = _without_refused(failed, request, self.once)
+        if again is not None:
+            self.messages |= dict.fromkeys(again.left_out - self.messages.keys() or THINKING, _message(failed))
+        elif not self.lowered:
+            again = _with_lower_limit(failed, request)
+            self.lowered = again is not None
+        return again
+
+    def fields(self, sent: Request) -> dict[str, str]:
+        """Return what the server refuses, with its errors."""
+        fields = {name: error for name, error in self.messages.items() if name.startswith(THINKS)}
+        fields |= {name: self.messages[name] for name in sent.left_out - self.once}
+        if self.asked.think is not None and sent.think is None:
+            fields[_thinking(self.asked)] = self.messages[_name_of_thinking(self.asked)]
+        return fields
+
+
 async def stream(
     endpoint: Endpoint, request: Request, chosen: Collection[str] = (), recorder: ExchangeRecorder | None = None
 ) -> AsyncGenerator[list[Event], None]:
@@ -109,24 +137,21 @@ async def stream(
     given = () if recorder is None else (recorder,)
     known, asked = _known(endpoint, request), request
     again: Request | None = _without_known(request, known) if known else request
-    messages, lowered, once, reported = _messages(request, known), False, set[str](), False
+    retries, reported = _Retries(asked, _messages(request, known)), False
     while again is not None:
         request, again = again, None
         async with aclosing(providers.stream(endpoint, _rewritten(request), *given)) as batches:
             async for batch in batches:
-                again = _without_refused(batch, request, once)
-                if again is not None:
-                    messages |= dict.fromkeys(again.left_out - messages.keys() or THINKING, _message(batch[-1]))
-                elif not lowered:
-                    again = _with_lower_limit(batch[-1], request)
-                    lowered = again is not None
-                if again is not None:
-                    continue
-                if not reported and request is not asked and not isinstance(batch[-1], Failed):
+                if isinstance(batch[-1], Failed):
+                    again = retries.after(batch[-1], request)
+                    if again is not None:
+                        continue
+                elif not reported and request is not asked:
                     reported = True
-                    _remember(endpoint, request, _fields(asked, request, messages, once))
+                    _remember(endpoint, request, retries.fields(request))
                     if missing := _missing(asked, request, chosen):
-                        yield [SettingsLeftOut(missing, "; ".join(dict.fromkeys(messages[name] for name in missing)))]
+                        words = dict.fromkeys(retries.messages[name] for name in missing)
+                        yield [SettingsLeftOut(missing, "; ".join(words))]
                 yield batch
 
 
@@ -155,15 +180,6 @@ def _thinking(request: Request) -> str:
     return f"{THINKS}{request.think}"
 
 
-def _fields(asked: Request, sent: Request, messages: Mapping[str, str], once: Collection[str]) -> dict[str, str]:
-    """Return what the server refuses, with its errors."""
-    fields = {name: error for name, error in messages.items() if name.startswith(THINKS)}
-    fields |= {name: messages[name] for name in sent.left_out - set(once)}
-    if asked.think is not None and sent.think is None:
-        fields[_thinking(asked)] = messages[_name_of_thinking(asked)]
-    return fields
-
-
 def _name_of_thinking(request: Request) -> str:
     return "think" if request.think else "think_off"
 
@@ -190,21 +206,18 @@ def _missing(asked: Request, sent: Request, chosen: Collection[str]) -> tuple[st
     return tuple(name for name in CHOSEN if name in missing)
 
 
-def _without_refused(batch: Sequence[Event], request: Request, once: set[str]) -> Request | None:
-    """Return the request without what this batch refuses; None if it refuses nothing that can be left out.
+def _without_refused(event: Failed, request: Request, once: set[str]) -> Request | None:
+    """Return the request without what this failure refuses; None if it refuses nothing that can be left out.
 
     What is refused only beside another setting is added to `once`.
     """
-    event = batch[-1]
-    if not isinstance(event, Failed):
-        return None
     if thinking_setting.is_denied(event, request):
         return replace(request, think=None)
-    field = next((each for each in refused_fields(event) if _is_sent(each, request)), "")
-    if field and BOTH.search(_words(event)):
-        once.add(field)
-    field = field or next((each for each in _roles(event) if _helps(each, request)), "")
-    return replace(request, left_out=request.left_out | {field}) if field and field not in request.left_out else None
+    name = next((each for each in refused_fields(event) if _is_sent(each, request)), "")
+    if name and BOTH.search(_words(event)):
+        once.add(name)
+    name = name or next((each for each in _roles(event) if _helps(each, request)), "")
+    return replace(request, left_out=request.left_out | {name}) if name and name not in request.left_out else None
 
 
 def _is_sent(field: str, request: Request) -> bool:
@@ -214,17 +227,17 @@ def _is_sent(field: str, request: Request) -> bool:
     return field in OF_EACH or field in sent or (field == "stream_options" and request.stream)
 
 
-def _with_lower_limit(event: Event, request: Request) -> Request | None:
-    """Return the request with the output limit that its server permits; None for any other event."""
-    if not isinstance(event, Failed) or event.status not in STATUSES:
+def _with_lower_limit(event: Failed, request: Request) -> Request | None:
+    """Return the request with the output limit that its server permits; None for any other failure."""
+    if event.status not in STATUSES:
         return None
     options = output_limits.lowered(request.options, _words(event))
     return None if options is None else replace(request, options=options)
 
 
-def _roles(event: Event) -> Iterator[str]:
+def _roles(event: Failed) -> Iterator[str]:
     """Yield the reasons for which a server refused the roles of a history, keys of refused_history.REFUSED."""
-    if isinstance(event, Failed) and event.status in OF_TEMPLATES:
+    if event.status in OF_TEMPLATES:
         words = _words(event)
         yield from (name for name, pattern in refused_history.REFUSED.items() if pattern.search(words))
 
@@ -241,8 +254,8 @@ def refused_fields(event: Event) -> list[str]:
     return [field for field, pattern in REFUSED.items() if pattern.search(words)]
 
 
-def _message(event: Event) -> str:
-    return sanitize.text(classify(event.status, event.body).message) if isinstance(event, Failed) else ""
+def _message(event: Failed) -> str:
+    return sanitize.text(classify(event.status, event.body).message)
 
 
 def _words(event: Failed) -> str:

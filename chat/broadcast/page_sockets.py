@@ -71,9 +71,11 @@ class PageSocket:
 
         The output of tools gathers in the queue, and long frames wait for their share of the loop there.
         """
-        if any(isinstance(frame, frames.CallOutputFrame) for frame in given):
-            return False
-        texts = [frame.render() for frame in given]
+        texts = []
+        for frame in given:
+            if isinstance(frame, frames.CallOutputFrame):
+                return False
+            texts.append(frame.render())
         return sum(map(len, texts)) <= JOINED and self.at_once(texts)
 
     async def pump(self) -> None:

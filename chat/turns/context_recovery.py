@@ -52,10 +52,11 @@ class ContextRecovery:
             answer = exchange.ask(prepared.endpoint, prepared.request_spec, history, self.recorder)
             async with aclosing(passive_health_checks.watched(prepared.watch, answer)) as batches:
                 async for batch in batches:
-                    asked = await self._asked_again(prepared, batch[-1]) if silent else None
+                    failed = batch[-1] if isinstance(batch[-1], Failed) else None
+                    asked = await self._asked_again(prepared, failed) if silent and failed else None
                     silent = False
                     if asked is None:
-                        yield [*batch[:-1], _with_numbers(prepared, batch[-1])]
+                        yield [*batch[:-1], _with_numbers(prepared, failed)] if failed else batch
 
     async def used(self, prepared: RequestContext, usage: Usage) -> bool:
         """Store the count after an answer. Returns True after a truncation, which is remedied with a notice."""
@@ -115,19 +116,17 @@ class ContextRecovery:
         await self._say(code, window, {"before": f"{prepared.window.given:,}"})
         return context_guard.within(prepared, window)
 
-    async def _asked_again(self, prepared: RequestContext, event: Event) -> RequestContext | None:
+    async def _asked_again(self, prepared: RequestContext, event: Failed) -> RequestContext | None:
         """Return the retry after a failure that another context can remedy; None for others."""
-        if not isinstance(event, Failed):
-            return None
         found = context_overflow.exceeded(event.status, event.body)
         todo = context_fitting.after_cut(prepared.window, found.prompt) if found else None
         if todo is not None:
             return await self._raise(prepared, todo.context, "context_raised")
         return await self._taken_back(prepared, event)
 
-    async def _taken_back(self, prepared: RequestContext, event: Event) -> RequestContext | None:
+    async def _taken_back(self, prepared: RequestContext, event: Failed) -> RequestContext | None:
         """Return the retry after a failed load of the model; None for another failure."""
-        why = load_failures.why(event) if isinstance(event, Failed) else ""
+        why = load_failures.why(event)
         if not why:
             return None
         window = await in_database(context_findings.take_context_back)(self._store, prepared.window)
@@ -146,9 +145,7 @@ class ContextRecovery:
             self._announce(notice)
 
 
-def _with_numbers(prepared: RequestContext, event: Event) -> Event:
+def _with_numbers(prepared: RequestContext, event: Failed) -> Failed:
     """Return the failure of a too long request with both numbers and advice for its server."""
-    if not isinstance(event, Failed):
-        return event
     found = context_overflow.exceeded(event.status, event.body)
     return replace(event, message=found.sentence(prepared.endpoint.kind)) if found else event

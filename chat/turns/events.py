@@ -90,8 +90,10 @@ AroundReplies = RoundStarted | RoundEnded | RefusalInText | TurnEnded
 TurnEvent = ReplyEvent | AroundReplies | CallMade | ToolStarted | ToolFinished | ApprovalNeeded
 
 
-def joined(batch: Sequence[TurnEvent]) -> list[TurnEvent]:
+def joined(batch: Sequence[TurnEvent]) -> Sequence[TurnEvent]:
     """Return the same events with adjacent deltas joined: one frame per read, not per token."""
+    if len(batch) == 1:
+        return batch
     found: list[TurnEvent] = []
     for event in batch:
         last = found[-1] if found else None

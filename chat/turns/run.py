@@ -73,11 +73,11 @@ MOST_SHOWN, LONGEST_NAME = 12, 64
 class TurnRun:
     """Runs one claimed turn. `tell` sends a frame to the pages, `spawn` starts a task that the runner owns."""
 
-    def __init__(self, claimed: ClaimedTurn, context: ToolContext) -> None:
-        self.claimed = claimed
+    def __init__(self, claimed: ClaimedTurn, context: ToolContext, tell: SendFrame) -> None:
+        self.claimed, self._tell = claimed, tell
         self.store = self.claimed.store
         self.prepared: RequestContext = self.claimed.prepared
-        self.output = LiveOutput(weak(self._send))
+        self.output = LiveOutput(tell)
         self.executor = ToolExecutor(self.claimed, replace(context, say=self.output.say))
         self.executor.written = self.output.written
         self.trace = TurnTrace(claimed, self.executor)
@@ -88,7 +88,7 @@ class TurnRun:
         self.recovery = FormatRecovery(self.claimed, *self._uses)
         self.takeover = ModelTakeover(claimed, self.tally, weak(self._take_over), weak(self._announce))
         # The first reply was written with the turn; later ones are written when their round begins.
-        self.reply = LiveReply(weak(self._send), claimed.reply, claimed.person)
+        self.reply = LiveReply(tell, claimed.reply, claimed.person)
         self._prepared = bool(claimed.reply)
         self.usage: dict[str, Any] = {}
         self.ended: TurnEnded | None = None
@@ -96,15 +96,12 @@ class TurnRun:
         self._unreadable: list[str] = []
         self._formatted: tuple[str, str | None] = "", ""
 
-    def _send(self, frame: frames.ServerFrame) -> None:
-        self._tell(frame)
-
-    async def perform(self, tell: SendFrame, spawn: Spawn) -> None:
+    async def perform(self, spawn: Spawn) -> None:
         """Run to the end, or until a person is needed; afterwards `ended` or `parked` is set.
 
         Cancelling it closes the connection to the server.
         """
-        self._tell, self.executor.spawn, self.reply.spawn = tell, spawn, spawn
+        self.executor.spawn = self.reply.spawn = spawn
         formatted.get_ready()
         state = self._state()
         await self._search_first()

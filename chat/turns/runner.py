@@ -7,12 +7,12 @@ import logging
 import uuid
 from collections.abc import Coroutine, Iterable
 from contextlib import suppress
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
-from django.db import Error, InterfaceError, OperationalError
+from django.db import Error
 
 from chat.broadcast import frames
 from chat.broadcast.announcement_frames import frame_of
@@ -27,10 +27,10 @@ from chat.transcript.people.socket_permissions import person
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ClosedQuestion, SubmittedAnswer
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import end, leases, turn_owners
+from chat.transcript.turns import end
 from chat.transcript.turns.begin import AcceptedMessage, ClaimedTurn, TurnBuilder, TurnRequest, begin, claim
-from chat.turns import lasting_writes
 from chat.turns.batch_writer import BatchWriter
+from chat.turns.end_writer import EndWriter
 from chat.turns.events import TurnEnded
 from chat.turns.heartbeat import TICK, TurnHeartbeat
 from chat.turns.left_turns import LeftTurns
@@ -48,8 +48,7 @@ PAUSE_PER_RUN, LONGEST_PAUSE = 0.0002, 0.030
 AT_ONCE, GATHERING_PER_RUN, LONGEST_GATHERING = 50, 0.0001, 0.015
 SWEEP = LOOK = 1.0
 CLEAR = 3600.0
-WRITING_ENDS = 1.5  # seconds for the ends of interrupted turns, when the server stops
-LAST_HTML = 0.5  # seconds of WRITING_ENDS that the HTML of a reply may take
+WRITING_ENDS = 1.5  # seconds for the ends of interrupted turns, when the server stops; their HTML may take LAST_HTML
 NOT_SAVED = "Cannot save right now: {}. Your message was not sent; try again when the notice is gone."
 # Why an answer is ended from outside → the reason, and a code of sentences.ENDINGS.
 ENDS = {
@@ -80,6 +79,7 @@ class TurnRunner:
         self._ending: set[int] = set()
         self._left = LeftTurns()
         self.heartbeat = TurnHeartbeat(self)
+        self.ends = EndWriter(self)
 
     def start(self) -> None:
         """Start the heartbeat; needs the running event loop."""
@@ -207,7 +207,8 @@ class TurnRunner:
 
     def _run_beside(self, claimed: ClaimedTurn) -> None:
         """Run a turn that this process owns in a task of its own, and announce its opening before the first step."""
-        run = TurnRun(claimed, turn_settings.tool_context(claimed.conversation, claimed.person))
+        context = turn_settings.tool_context(claimed.conversation, claimed.person)
+        run = TurnRun(claimed, context, partial(self.tell, claimed.conversation))
         self.runs[claimed.turn] = run
         task = self._tasks[claimed.turn] = self.spawn(self._run(run))
         task.add_done_callback(lambda _: self._tasks.pop(claimed.turn, None))
@@ -291,7 +292,7 @@ class TurnRunner:
         loop_share.person.set(claimed.person)
         run.trace.begin()
         try:
-            await run.perform(lambda frame: self.tell(claimed.conversation, frame), self.spawn)
+            await run.perform(self.spawn)
             if not run.parked:
                 ended = run.ended or TurnEnded(TurnStatus.FAILED, "internal")
                 await self._end(run, ended.reason, ended.detail)
@@ -320,53 +321,12 @@ class TurnRunner:
         run.trace.ended(reason)
         if reason == "lost":
             log.warning("stopped turn %s: another process ended it or runs it", run.claimed.turn)
-            self.spawn(self._give_up(run))
+            self.spawn(self.ends.give_up(run))
             return
         self._ending.add(run.claimed.turn)
         reply = run.last_reply() if run.reply.message else None
         outcome = end.TurnOutcome(reason, detail, run.usage, reply, run.tally.taken())
-        await asyncio.shield(self.spawn(self._write_end(run, outcome)))
-
-    async def _give_up(self, run: TurnRun, stopped: str = "") -> None:
-        """Store the shown text of an answer that another process interrupted, and show the stored state.
-
-        If it was `stopped` (why) while it was handed over, to a person or a process, the stop is stored too.
-        """
-        if stopped:
-            self.announce_ends(await lasting_writes.in_database(end.stop_elsewhere)(run.claimed.turn, stopped))
-        await lasting_writes.in_database(leases.keep_rest)(self.owner, run.claimed.turn, run.last_reply()[:3])
-        await self._show_rows(run.claimed.conversation)
-
-    async def _show_rows(self, conversation: str) -> None:
-        """Make the pages here fetch the rows that another process stored."""
-        for tail, turn in (await in_database(turn_owners.standings)([conversation])).values():
-            self.listeners.tell(conversation, frames.TailFrame(tail, turn))
-
-    async def _html(self, run: TurnRun) -> str | None:
-        """Return the reply as HTML, or None if that takes too long: a page asks later. A stopping site waits less."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(None if self.accepting else LAST_HTML):
-                return await run.html()
-        return None
-
-    async def _write_end(self, run: TurnRun, outcome: end.TurnOutcome) -> None:
-        store, conversation = run.claimed.store, run.claimed.conversation
-        html = await self._html(run) if outcome.reply else None
-        outcome = replace(outcome, exchanges=await run.exchanges(), html=html)
-        while True:
-            try:
-                ended = await self.writer.write(conversation, lambda: end.end(store, outcome))
-                storage.state.succeeded()
-                self.heartbeat.show_storage()
-                self.announce(conversation, ended.announced)
-                return
-            except Lost:
-                await self._give_up(run, outcome.detail if outcome.reason == TurnStatus.STOPPED else "")
-                return
-            except (OperationalError, InterfaceError) as error:
-                # Kept alive until the database accepts it; an error that would last is no reason to wait.
-                self.heartbeat.cannot_write(error)
-                await asyncio.sleep(TICK)
+        await asyncio.shield(self.spawn(self.ends.write(run, outcome)))
 
     def announce_ends(self, ended: Iterable[end.TurnEnd]) -> None:
         """Announce the ends of turns."""

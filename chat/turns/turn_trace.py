@@ -39,8 +39,7 @@ class TurnTrace:
 
     def take(self, event: TurnEvent) -> None:
         """Record an event of the turn."""
-        handler = HANDLERS.get(type(event)) if self._turn.records else None
-        if handler is not None:
+        if self._turn is not NOTHING and (handler := HANDLERS.get(type(event))) is not None:
             handler(self, event)
 
     def ended(self, reason: str) -> None:

@@ -20,6 +20,7 @@ from chat.transcript.settings import turn_settings
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.sent_message import SentMessage
+from chat.turns.live_reply import SendFrame
 from chat.turns.run import TurnRun
 from tests.chat.started_turns import accept, things
 from tests.effective_values import holding
@@ -70,7 +71,7 @@ def conversation(profile: ModelProfile) -> Conversation:
     return made
 
 
-def claimed(conversation: Conversation, server: Scripted, source: str = "declared") -> TurnRun:
+def claimed(conversation: Conversation, server: Scripted, source: str, tell: SendFrame) -> TurnRun:
     profile = conversation.profile
     assert profile is not None
     ServerFactory._meta.model.objects.filter(pk=profile.server_id).update(base_url=server.endpoint().base_url)
@@ -80,15 +81,15 @@ def claimed(conversation: Conversation, server: Scripted, source: str = "declare
     sent = SentMessage(f"ask {number}", "What's in this folder?", None)
     accepted = accept(conversation.owner, str(conversation.pk), sent, "me")
     assert accepted.claimed is not None
-    return TurnRun(accepted.claimed, turn_settings.tool_context(str(conversation.pk)))
+    return TurnRun(accepted.claimed, turn_settings.tool_context(str(conversation.pk)), tell)
 
 
 async def answered(conversation: Conversation, *answers: Any, source: str = "declared") -> tuple[list[Any], list[Any]]:
     """One turn: the frames it told, and the requests its server got."""
     told: list[frames.ServerFrame] = []
     async with scripted(*answers) as server:
-        run = await in_database(claimed)(conversation, server, source)
-        await run.perform(told.append, asyncio.create_task)
+        run = await in_database(claimed)(conversation, server, source, told.append)
+        await run.perform(asyncio.create_task)
         reason = run.ended.reason if run.ended else ""
         outcome = TurnOutcome(reason, "", {}, run.last_reply())
         await in_database(end)(TurnStore("me", run.claimed.turn), outcome)

@@ -52,7 +52,7 @@ def heard(format_: str, batches: list[list[Event]], begins_inside: bool | None) 
             found += await exchange._read(reader, batch, lambda event: event, OFFERED)
         return found
 
-    return joined(asyncio.run(read()))
+    return list(joined(asyncio.run(read())))
 
 
 @pytest.mark.parametrize("format_", ["native", "", "auto", "hermes"])

@@ -51,7 +51,9 @@ PATTERNS = (
         re.compile(rf"(\b)(?:{'|'.join(one for ones in _PREFIXES.values() for one in ones)})[-_][A-Za-z0-9_-]{{12,}}"),
     ),
 )
-_LINE_BEGUN = re.compile(r'(?:data: )?(\{"[^\n]{1,300}"content":")')
+_LINE_BEGUN = re.compile(r'(?:data: )?(\{"[^\n]{1,300}"content": ?")')
+# The lines of Ollama differ in their times.
+_DIGITS = str.maketrans("123456789", "000000000")
 _NAME = re.compile(rf"(?:proxy-)?authorization|\w{{0,40}}?{_NAMES}\w{{0,40}}", re.I)
 
 
@@ -90,11 +92,12 @@ def _redacted(text: str) -> str:
 
 
 def _once_each(text: str) -> str:
-    """Return all words of a text, but those at the beginning of each line of a stream once.
+    """Return all words of a text, which have no digits, but those at the beginning of each line of a stream once.
 
     Lines of a streamed reply begin alike up to the text in them: `{"model":"m",…,"content":"`. What is removed begins
     with a brace and ends with a quotation mark, which no word contains, so none is cut.
     """
+    text = text.translate(_DIGITS)
     found = _LINE_BEGUN.match(text)
     return text if found is None else found[1] + text.replace(found[1], "\n")
 

@@ -311,7 +311,7 @@ async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> As
                     return
                 clock.begun = True
                 sending.add(piece)
-                events = await _fed(codec, piece)
+                events = codec.feed(piece) if 0 < len(piece) < SMALL else await _fed(codec, piece)
                 if size.exceeded(piece, events):
                     events = [size.failure()]
                 over = not piece or bool(events and ended(events[-1]))
@@ -325,9 +325,7 @@ async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> As
 
 
 async def _fed(codec: Codec, piece: bytes) -> list[Event]:
-    """Return the events of a piece; b"" is the end."""
-    if 0 < len(piece) < SMALL:
-        return codec.feed(piece)
+    """Return the events of a large piece, or of the end (b"")."""
     async with loop_share.step():
         return codec.feed(piece) if piece else codec.flush()
 

@@ -44,27 +44,37 @@ def able(here: BaseDatabaseWrapper) -> bool:
 
 def run(here: BaseDatabaseWrapper, statement: str, values: Sequence[Any], take: Callable[[Any], Any]) -> Any:
     """Run a statement; return what `take` reads from its cursor."""
-    return _counted(here, statement, lambda connection, text: take(connection.execute(text, values)))
+    text, of_answers = _checked(here, statement)
+    connection = here.connection
+    before = connection.total_changes
+    try:
+        return take(connection.execute(text, values))
+    except sqlite3.Error:
+        with here.wrap_database_errors:
+            raise
+    finally:
+        if of_answers:
+            connection.rows_of_answers += connection.total_changes - before
 
 
 def run_each(here: BaseDatabaseWrapper, statement: str, rows: Sequence[Sequence[Any]]) -> None:
     """Run a statement once for each row of values."""
-    _counted(here, statement, lambda connection, text: connection.executemany(text, rows))
+    text, of_answers = _checked(here, statement)
+    connection = here.connection
+    with here.wrap_database_errors:
+        if of_answers:
+            connection.counted(lambda: connection.executemany(text, rows))
+        else:
+            connection.executemany(text, rows)
 
 
-def _counted(here: BaseDatabaseWrapper, statement: str, work: Callable[[Any, str], Any]) -> Any:
-    """Return the result of `work` with SQLite's connection and statement; count the changed rows of answers."""
+def _checked(here: BaseDatabaseWrapper, statement: str) -> tuple[str, bool]:
+    """Return a statement as SQLite takes it, and whether it writes rows of answers, if a statement may run here now."""
     if here.connection is None or _get_running_loop() is not None:
         here.ensure_connection()  # it refuses to work in the event loop
     if here.needs_rollback:
         here.validate_no_broken_transaction()
-    text, of_answers = _translated(statement)
-    connection = here.connection
-    try:
-        return connection.counted(lambda: work(connection, text)) if of_answers else work(connection, text)
-    except sqlite3.Error:
-        with here.wrap_database_errors:
-            raise
+    return _translated(statement)
 
 
 @lru_cache(maxsize=512)

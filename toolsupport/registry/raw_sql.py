@@ -68,7 +68,7 @@ def _count(cursor: Any) -> int:
 
 
 def _fetch_named(cursor: Any) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    return tuple(column[0] for column in cursor.description), cursor.fetchall()
+    return tuple([column[0] for column in cursor.description]), cursor.fetchall()
 
 
 def row(statement: str, *values: object) -> tuple[Any, ...] | None:

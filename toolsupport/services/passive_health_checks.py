@@ -25,25 +25,27 @@ async def watched(
     up = model is None or model.up
     async with aclosing(batches):
         async for batch in batches:
-            finding = _finding(model, batch[-1], up) if model is not None else None
-            if finding is not None:
-                await _keep(finding)
+            failed = batch[-1] if isinstance(batch[-1], Failed) else None
+            if model is not None and (failed or not up):
+                await _keep(_finding(model, failed))
             up = True
             yield batch
 
 
-async def _keep(finding: Callable[[], None]) -> None:
-    """Store it; no answer is lost if that fails."""
+async def _keep(finding: Callable[[], None] | None) -> None:
+    """Store it, if there is one; no answer is lost if that fails."""
+    if finding is None:
+        return
     try:
         await in_database(finding)()
     except (DatabaseError, InterfaceError):
         log.exception("could not write the status of a server")
 
 
-def _finding(model: WatchedModel, event: Event, up: bool) -> Callable[[], None] | None:
-    """Return the new status after the last event of a batch; None if nothing is new."""
-    if not isinstance(event, Failed):
-        return None if up else partial(reachability.answered_in_use, model.server)
+def _finding(model: WatchedModel, event: Failed | None) -> Callable[[], None] | None:
+    """Return the new status after a failure, or after the first sign of a server that was down; None for others."""
+    if event is None:
+        return partial(reachability.answered_in_use, model.server)
     if event.kind == "unreachable":
         return partial(reachability.failed_in_use, model.server, event.message, server_faults.UNREACHABLE)
     if event.status == 401:

@@ -158,7 +158,7 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         """
         if self.state != self.STATE_OPEN or self.send_queue or self.flow is None or not self.flow.flows:
             return False
-        self.transport.write(b"".join([part for text in texts for part in (header_of(len(text)), text)]))
+        self.transport.write(b"".join([header_of(len(text)) + text for text in texts]))
         return True
 
     def serverClose(self, code: int | None = None) -> None:

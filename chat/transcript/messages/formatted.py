@@ -34,6 +34,7 @@ PATIENCE = 2.0
 Progress = dict[str, Any]
 AnyTranscript = TypeVar("AnyTranscript", ShownConversation, SharedConversation)
 SALT = "chat.transcript.messages.formatted"
+MADE = "html_made_here"  # of a row: a text and its HTML, which need no seal before they are shown
 MESSAGE = FormattedMessage._meta.get_field("message")
 
 
@@ -119,6 +120,8 @@ def _completed(person: Hashable, messages: tuple[ShownMessage, ...]) -> tuple[Sh
 
 def stored(row: Message, text: str) -> SafeString | None:
     """Return the stored HTML of a message that shows this text, or None."""
+    if (made := row.__dict__.get(MADE)) is not None and made[0] == text:
+        return SafeString(made[1])
     kept: FormattedMessage | None = getattr(row, "formatted", None)
     if kept is not None and MESSAGE.is_cached(kept):
         # Rows that refer to each other wait for the garbage collector, with their texts.
@@ -131,8 +134,8 @@ def stored(row: Message, text: str) -> SafeString | None:
 def keep(row: Message, text: str, html: str | None) -> None:
     """Store the HTML of a message that shows this text; runs in the transaction that finishes the message."""
     if html:
-        row.formatted = _row(row.pk, text, html)
-        sql.write_html(row.formatted)
+        sql.write_html(_row(row.pk, text, html))
+        row.__dict__[MADE] = text, html
 
 
 def _store(made: Sequence[tuple[int, str, str]]) -> None:

@@ -129,7 +129,8 @@ def end(store: TurnStore, outcome: TurnOutcome) -> TurnEnd:
     if outcome.reply is not None:
         sql.write_reply(turn.pk, outcome.reply)
         raw_exchanges.keep(turn, outcome.reply[0], outcome.exchanges)
-    call_metrics.add(turn.profile_id, outcome.calls)
+    if outcome.calls:
+        call_metrics.add(turn.profile_id, outcome.calls)
     return close(turn, outcome.reason, outcome.html)
 
 

@@ -65,7 +65,7 @@ HELPERS |= {"history.place_of"}
 # They begin, end and delete turns, or run calls that belong to none.
 BESIDE_TURNS = {
     *(f"chat.turns.{name}" for name in ("runner", "heartbeat", "batch_writer", "standalone_call", "comparison_worker")),
-    *(f"chat.turns.{name}" for name in ("person_deletion", "retention")),
+    *(f"chat.turns.{name}" for name in ("person_deletion", "retention", "end_writer")),
 }
 ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.services.refusal_learning")
 

@@ -21,6 +21,7 @@ from chat.transcript.settings.prompt_context import PromptContext
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.events import TurnEvent, joined
+from chat.turns.live_reply import SendFrame
 from chat.turns.run import TurnRun
 from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory
@@ -30,7 +31,12 @@ from toolsupport.core.types import Capabilities, RequestSpec, ToolCall
 REQUEST_SPEC = RequestSpec("m", Capabilities({}))
 
 
-def running(granted: frozenset[str] = frozenset(), conversation: str = "", where: Path = Path()) -> TurnRun:
+def running(
+    granted: frozenset[str] = frozenset(),
+    conversation: str = "",
+    where: Path = Path(),
+    tell: SendFrame = lambda _: None,
+) -> TurnRun:
     claimed: Any = SimpleNamespace(
         prepared=SimpleNamespace(
             request_spec=REQUEST_SPEC,
@@ -48,13 +54,14 @@ def running(granted: frozenset[str] = frozenset(), conversation: str = "", where
         received=frozenset(),
         reply=0,
     )
-    return TurnRun(claimed, ToolContext(Workspace(where, 10**6)))
+    return TurnRun(claimed, ToolContext(Workspace(where, 10**6)), tell)
 
 
 # C1, F10
 def test_pieces_of_a_call_are_told_with_their_offset() -> None:
-    run, told = running(), list[frames.ServerFrame]()
-    run._tell, run.reply.message = told.append, 7
+    told: list[frames.ServerFrame] = []
+    run = running(tell=told.append)
+    run.reply.message = 7
     events = [
         CallDelta("a", "write_file", '{"p": "😀'),
         CallDelta("b", "bash", "{}"),
@@ -119,7 +126,7 @@ async def test_after_a_swap_of_prompts_the_next_question_begins_otherwise(conver
         prompts.write(conversation.owner, PromptDraft("brief", "", "Be brief."))
         claimed = accept(conversation.owner, str(conversation.pk), SentMessage("1", "hi"), "me").claimed
         assert claimed is not None
-        return TurnRun(claimed, CONTEXT)
+        return TurnRun(claimed, CONTEXT, lambda _: None)
 
     run = await in_database(begin)()
     assert run.executor.context.prompts is not None

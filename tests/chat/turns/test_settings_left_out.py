@@ -59,11 +59,11 @@ async def answered(conversation: Conversation, *answers: Any) -> tuple[list[fram
         sent = SentMessage(f"ask {conversation.turns.count()}", "Hello", None)
         accepted = accept(conversation.owner, str(conversation.pk), sent, "me")
         assert accepted.claimed is not None
-        return TurnRun(accepted.claimed, turn_settings.tool_context(str(conversation.pk)))
+        return TurnRun(accepted.claimed, turn_settings.tool_context(str(conversation.pk)), shown.append)
 
     async with scripted(*answers) as server:
         run = await in_database(started)(server)
-        await run.perform(shown.append, asyncio.create_task)
+        await run.perform(asyncio.create_task)
         assert run.ended is not None and run.last_reply()[1] == "Fine."
         await in_database(end)(
             TurnStore("me", run.claimed.turn), TurnOutcome(run.ended.reason, "", {}, run.last_reply())

@@ -18,6 +18,7 @@ from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import found_tools
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.sent_message import SentMessage
+from chat.turns.live_reply import SendFrame
 from chat.turns.run import TurnRun
 from tests.chat.started_turns import accept
 from tests.data.public_tools import tools
@@ -61,7 +62,7 @@ def calls(name: str, arguments: str) -> tuple[bytes, ...]:
     return HEAD, chunk(line), LAST_CHUNK
 
 
-def begun(conversation: Conversation, server: Scripted, text: str, attached: bool = False) -> TurnRun:
+def begun(conversation: Conversation, server: Scripted, text: str, attached: bool, tell: SendFrame) -> TurnRun:
     conversation.refresh_from_db()
     Server.objects.update(base_url=server.endpoint().base_url)
     images = ("cat.png",) if attached else ()
@@ -70,7 +71,7 @@ def begun(conversation: Conversation, server: Scripted, text: str, attached: boo
     sent = SentMessage(f"ask {conversation.turns.count()}", text, None, images)
     accepted = accept(conversation.owner, str(conversation.pk), sent, "me")
     assert accepted.claimed is not None
-    return TurnRun(accepted.claimed, turn_settings.tool_context(str(conversation.pk)))
+    return TurnRun(accepted.claimed, turn_settings.tool_context(str(conversation.pk)), tell)
 
 
 async def answered(
@@ -79,8 +80,8 @@ async def answered(
     """One turn: the frames it told, and the tools that each request offered."""
     told: list[frames.ServerFrame] = []
     async with scripted(*answers) as server:
-        run = await in_database(begun)(conversation, server, text, attached)
-        await run.perform(told.append, asyncio.create_task)
+        run = await in_database(begun)(conversation, server, text, attached, told.append)
+        await run.perform(asyncio.create_task)
         reason = run.ended.reason if run.ended else ""
         await in_database(end)(TurnStore("me", run.claimed.turn), TurnOutcome(reason, "", {}, run.last_reply()))
         offered = [[tool["function"]["name"] for tool in body.get("tools", [])] for body in server.bodies]

@@ -20,6 +20,7 @@ from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.quota_rules import FIELDS, KEY, LARGEST, PERSON, ROLE, Quota
 from toolsupport.core.row_ids import row_number
 from toolsupport.models import ApiKey, QuotaLimit
+from toolsupport.registry import row_cache
 from toolsupport.registry.people import permissions
 
 FRESH = 2.0  # seconds after which a quota set in another process counts here; requests read no quotas
@@ -37,13 +38,17 @@ class QuotaTable:
     def rows(self, fresh: float = FRESH) -> Mapping[Subject, Quota]:
         """Return the quotas by (kind, subject), as they were at most `fresh` seconds ago."""
         if time.monotonic() >= self._read + fresh:
-            self._rows = {(row.kind, row.subject): _quota(row) for row in QuotaLimit.objects.all()}
+            self._rows = row_cache.read(_stored)
             self._read = time.monotonic()
         return self._rows
 
     def forget(self) -> None:
         """Read them again at the next use."""
         self._read = -math.inf
+
+
+def _stored() -> Mapping[Subject, Quota]:
+    return {(row.kind, row.subject): _quota(row) for row in QuotaLimit.objects.all()}
 
 
 table = QuotaTable()
@@ -86,8 +91,7 @@ def combined(rows: Mapping[Subject, Quota], person: str, role: str) -> Quota:
 
 def of_environment() -> Quota:
     """Return the quota of people for whom nothing else is set."""
-    env = settings.ENV
-    return _quota_of(tuple(env[name] for name in VARIABLES))
+    return _quota_of(tuple(map(settings.ENV.__getitem__, VARIABLES)))
 
 
 @lru_cache(maxsize=4)

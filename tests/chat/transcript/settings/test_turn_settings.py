@@ -67,7 +67,7 @@ def test_a_turn_that_was_told_of_files_is_tainted(alice: User, conversation: Con
     accepted = accept(alice, str(conversation.pk), SentMessage("1", "hi"), "me")
     context = ToolContext(workspace=turn_settings.workspace(str(conversation.pk)))
     assert accepted.claimed is not None
-    assert TurnRun(accepted.claimed, context).executor.tainted is tainted
+    assert TurnRun(accepted.claimed, context, lambda _: None).executor.tainted is tainted
 
 
 @pytest.mark.parametrize(("failed", "kept"), [(False, ["read_file"]), (True, [])])
