@@ -272,6 +272,11 @@ Event = (
     | Failed
 )
 
+# For looks at every event: to build a union of types takes longer than the look.
+PIECES = (TextDelta, ThinkingDelta, CallDelta)
+TEXTS = (TextDelta, TextReclassified)
+ENDS = (Finished, Failed)
+
 
 def is_text(batch: Sequence[Event]) -> bool:
     """Return whether a batch is one text of the answer, as most are: it needs no look at its other events."""

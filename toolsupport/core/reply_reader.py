@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from toolsupport.core import sanitize
 from toolsupport.core.events import (
+    PIECES,
     STOPPED,
     CallDelta,
     CallFound,
@@ -256,7 +257,7 @@ def _whole(last: Event) -> Event:
 
 def storable(event: Event) -> Event:
     """Return the event in a storable form: invalid characters of one model must not block all writes."""
-    if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
+    if isinstance(event, PIECES):
         kept = sanitize.text(event.text)
         return event if kept is event.text else replace(event, text=kept)
     if isinstance(event, TextReclassified):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from toolsupport import exchange
 from toolsupport.core import forced_calls
 from toolsupport.core.events import (
+    PIECES,
     CallDelta,
     CallFound,
     CallGarbled,
@@ -28,7 +29,6 @@ from toolsupport.core.events import (
     SettingsLeftOut,
     TextDelta,
     TextReclassified,
-    ThinkingDelta,
     ToolsRefused,
     Usage,
     is_limited,
@@ -257,7 +257,7 @@ async def _observed(
         async for batch in batches:
             passed: list[Event] = []
             for event in _without_cut_calls(batch):
-                if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
+                if isinstance(event, PIECES):
                     tally.written += len(event.text)
                 else:
                     _count(event, attempt, tally)
@@ -267,7 +267,7 @@ async def _observed(
                     break
             if passed:
                 yield passed
-            if attempt.spoiled or any(isinstance(event, Failed) for event in passed):
+            if attempt.spoiled or (not is_text(passed) and any(isinstance(event, Failed) for event in passed)):
                 return
 
 

@@ -68,7 +68,10 @@ async def _read(batches: AsyncGenerator[list[T], None], queue: asyncio.Queue[lis
     try:
         async with aclosing(batches):
             async for batch in batches:
-                await queue.put(batch)
+                if queue.full():
+                    await queue.put(batch)
+                else:
+                    queue.put_nowait(batch)
     except Exception as error:
         return error
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -35,9 +35,9 @@ class LeftOutNotice:
     _added: str = ""
     _begun: bool = False
 
-    def added_to(self, batch: Sequence[Event]) -> list[Event]:
+    def added_to(self, batch: list[Event]) -> list[Event]:
         """Return the events with the sentence before the text. The reason is known when the text begins."""
-        return [self._one(event) for event in batch] if self.wanted else list(batch)
+        return [self._one(event) for event in batch] if self.wanted else batch
 
     def _one(self, event: Event) -> Event:
         if not isinstance(event, TextDelta | TextReclassified):

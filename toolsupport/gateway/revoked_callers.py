@@ -23,7 +23,7 @@ class RevokedCallers:
 
     def has(self, caller: Caller) -> bool:
         """Return whether this caller lost access, by the last check."""
-        return caller in self._refused
+        return bool(self._refused) and caller in self._refused  # an empty set would compute the hash of the caller too
 
     async def watch(self) -> None:
         """Check every second. Ends only by being cancelled."""

@@ -27,7 +27,7 @@ import httpx
 from toolsupport import loop_share
 from toolsupport.core import load_failures, schema_limits
 from toolsupport.core.errors import ToolsupportError
-from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.events import ENDS, Event, Failed, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.sentences import sentence
 from toolsupport.core.types import Endpoint, Limits, Request, Signature
 from toolsupport.providers import error_text, http_client, read_coalescing
@@ -345,4 +345,4 @@ def ended_well(events: list[Event]) -> bool:
 
 def ended(event: Event) -> bool:
     """Return True for the event after which a codec emits nothing more."""
-    return isinstance(event, Failed | Finished)
+    return isinstance(event, ENDS)

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from toolsupport.core.events import (
+    TEXTS,
     CallFound,
     CallReady,
     CallRejected,
     Event,
-    TextDelta,
     TextReclassified,
     ThinkingDelta,
 )
@@ -149,7 +149,7 @@ class ThoughtWatcher:
     def take(self, event: Event) -> None:
         if isinstance(event, ThinkingDelta):
             self._parts.append(event.text)
-        elif isinstance(event, TextDelta | TextReclassified) and event.text.strip():
+        elif isinstance(event, TEXTS) and event.text.strip():
             self._parts.clear()
         elif isinstance(event, TextReclassified):
             self._parts.append(event.thinking)
