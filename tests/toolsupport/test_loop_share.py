@@ -112,6 +112,23 @@ def test_what_waits_can_be_cancelled_and_short_steps_do_not_wait() -> None:
     assert ran(test) == ["Mallory", "Bob"]
 
 
+def test_brief_work_begins_at_once_and_waits_in_a_round_that_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test(share: LoopShare, clock: Clock, done: list[str]) -> None:
+        monkeypatch.setattr(loop_share, "here", lambda: share)
+
+        def note(text: str) -> None:
+            done.append(f"{text} {share.round - first}")
+
+        async with LoopStep(share):
+            first = share.round
+        await loop_share.brief(note, "at once")
+        async with LoopStep(share):
+            clock.now += ROUND
+        await loop_share.brief(note, "later")
+
+    assert ran(test) == ["at once 0", "later 1"]
+
+
 def test_a_costly_reply_is_read_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:  # S1, S2
     spent: list[float] = []
     spend = LoopShare.spend

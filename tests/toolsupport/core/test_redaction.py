@@ -65,6 +65,11 @@ def test_a_secret_in_a_streamed_reply_leaves_it() -> None:
     assert SECRET not in redact("\n".join(f"data: {line}" for line in lines * 20))
     named = [f'{{"model":"m","key":"token={SECRET}","content":"{word}"}}' for word in ("the ", "end")]
     assert SECRET not in redact("\n".join(named * 20)), "in what all lines begin with"
+    times = [
+        f'{{"model":"m","created_at":"12:00:0{number}","key":"{key}{SECRET}","content": "{number}"}}'
+        for number, key in enumerate(("taken=", "token=", "taken="))
+    ]
+    assert SECRET not in redact("\n".join(times).replace(f"taken={SECRET}", "taken=")), "in one that begins otherwise"
 
 
 def test_a_secret_leaves_a_json_value() -> None:
