@@ -31,6 +31,7 @@ from tests.installed import pytest_make_collect_report, pytest_runtest_makerepor
 from tests.serving import Site, serving, sign_in
 from toolsupport.config import environment
 from toolsupport.providers import transport
+from toolsupport.registry import storage
 from toolsupport.registry.people import quotas
 from toolsupport.web.authentication import api_key_auth
 from toolsupport.web.pages import navigation
@@ -195,8 +196,12 @@ def _connections_end_with_the_tests() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _no_counts_of_the_test_before() -> None:
-    """The quotas that this process has read are those of the test before, and keys of that test had the same ids."""
+def _no_state_of_the_test_before() -> None:
+    """The quotas that this process has read are those of the test before, and keys of that test had the same ids.
+
+    After a write that failed, leases that ran out are not judged for some time.
+    """
+    storage.state = storage.StorageState()
     quotas.table.forget()
     api_key_auth.rate = api_key_auth.RateLimiter()
 
