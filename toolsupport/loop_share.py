@@ -153,7 +153,7 @@ def step() -> LoopStep:
 
 
 async def brief(work: Callable[[Given], Made], given: Given) -> Made:
-    """Do work of some microseconds in a step, which costs less than `step` where none waits."""
+    """Do some microseconds of work in a step. Where no step waits, it costs less than `step`."""
     share = here()
     if not share.is_free():
         async with LoopStep(share):

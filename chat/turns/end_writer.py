@@ -75,7 +75,7 @@ class EndWriter:
         if stopped:
             self._runner.announce_ends(await lasting_writes.in_database(end.stop_elsewhere)(turn, stopped))
         await lasting_writes.in_database(leases.keep_rest)(self._runner.owner, turn, run.last_reply()[:3])
-        # Makes the pages here fetch the rows that another process stored.
+        # The pages here then fetch the rows that another process stored.
         for tail, standing in (await in_database(turn_owners.standings)([conversation])).values():
             self._runner.listeners.tell(conversation, frames.TailFrame(tail, standing))
 

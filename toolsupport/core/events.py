@@ -272,7 +272,7 @@ Event = (
     | Failed
 )
 
-# For looks at every event: to build a union of types takes longer than the look.
+# Every event is compared with these. They are tuples, since building a union of types takes longer than comparing.
 PIECES = (TextDelta, ThinkingDelta, CallDelta)
 TEXTS = (TextDelta, TextReclassified)
 ENDS = (Finished, Failed)

@@ -52,7 +52,7 @@ PATTERNS = (
     ),
 )
 _LINE_BEGUN = re.compile(r'(?:data: )?(\{"[^\n]{1,300}"content": ?")')
-# The lines of Ollama differ in their times.
+# Each line of Ollama has a time of its own.
 _DIGITS = str.maketrans("123456789", "000000000")
 _NAME = re.compile(rf"(?:proxy-)?authorization|\w{{0,40}}?{_NAMES}\w{{0,40}}", re.I)
 
@@ -92,10 +92,11 @@ def _redacted(text: str) -> str:
 
 
 def _once_each(text: str) -> str:
-    """Return all words of a text, which have no digits, but those at the beginning of each line of a stream once.
+    """Return a text that contains the same words; what all lines of a stream begin with is in it once.
 
     Lines of a streamed reply begin alike up to the text in them: `{"model":"m",…,"content":"`. What is removed begins
-    with a brace and ends with a quotation mark, which no word contains, so none is cut.
+    with a brace and ends with a quotation mark, which no word contains, so none is cut. No word contains a digit, so
+    lines whose digits differ begin alike too.
     """
     text = text.translate(_DIGITS)
     found = _LINE_BEGUN.match(text)

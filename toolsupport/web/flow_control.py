@@ -11,26 +11,28 @@ AT_ONCE = "toolsupport.at_once"
 
 
 class FlowControl:
-    """Whether a connection accepts more data (`flows`); Twisted calls it when its buffer is full or empty."""
+    """Whether a connection accepts more data; Twisted calls it when its buffer is full or empty."""
 
     def __init__(self, changed: Callable[[bool], None] = lambda flows: None) -> None:
-        self.flows = True
         self._open = asyncio.Event()
         self._open.set()
         self._changed = changed
 
     def pauseProducing(self) -> None:
-        self.flows = False
         self._open.clear()
         self._changed(False)
 
     def resumeProducing(self) -> None:
-        self.stopProducing()
+        self._open.set()
         self._changed(True)
 
     def stopProducing(self) -> None:
-        self.flows = True
         self._open.set()
+
+    @property
+    def flows(self) -> bool:
+        """Return whether the connection accepts more data now."""
+        return self._open.is_set()
 
     async def wait(self) -> None:
         await self._open.wait()

@@ -34,7 +34,7 @@ PATIENCE = 2.0
 Progress = dict[str, Any]
 AnyTranscript = TypeVar("AnyTranscript", ShownConversation, SharedConversation)
 SALT = "chat.transcript.messages.formatted"
-MADE = "html_made_here"  # of a row: a text and its HTML, which need no seal before they are shown
+MADE = "html_made_here"  # attribute of a row: a text and its HTML, shown without a seal since they were made here
 MESSAGE = FormattedMessage._meta.get_field("message")
 
 
