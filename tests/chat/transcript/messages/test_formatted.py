@@ -67,6 +67,12 @@ def test_the_newest_html_of_an_answer_stays(answer: Message) -> None:
     assert formatted.stored(row, TEXT) == "<p>Second</p>"
 
 
+def test_html_made_here_is_shown_for_its_text_only(answer: Message) -> None:
+    formatted.keep(answer, TEXT, "<p>Made here</p>")
+    assert formatted.stored(answer, TEXT) == "<p>Made here</p>"
+    assert formatted.stored(answer, f"{TEXT} and more") is None
+
+
 def test_readers_of_a_shared_chat_see_the_same(answer: Message, bob: User, formats: list[str]) -> None:
     share = answer.conversation.shares.create(reader=bob)
     client = Client()
