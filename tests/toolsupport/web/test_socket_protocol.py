@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pprint import PrettyPrinter
+from types import SimpleNamespace
+from typing import Any
 from unittest.mock import MagicMock
 
 import autobahn.util
 import pytest
 from twisted.internet.address import IPv4Address
 
-from toolsupport.web.socket_protocol import BoundedSocketFactory, header_of
+from toolsupport.web.flow_control import FlowControl
+from toolsupport.web.socket_protocol import BoundedSocket, BoundedSocketFactory, header_of
 
 
 @pytest.mark.parametrize(
@@ -35,3 +38,16 @@ def test_debug_lines_that_are_not_logged_are_not_formatted(monkeypatch: pytest.M
     socket.connectionMade()
     assert socket.state == socket.STATE_CONNECTING
     formatted.assert_not_called()
+
+
+def test_a_frame_skips_the_queue_only_while_the_connection_takes_more() -> None:
+    flow, written = FlowControl(), list[bytes]()
+    socket: Any = SimpleNamespace(
+        state=1, STATE_OPEN=1, send_queue=[], flow=flow, transport=SimpleNamespace(write=written.append)
+    )
+    assert BoundedSocket.send_at_once(socket, [b"first"])
+    flow.pauseProducing()
+    assert not BoundedSocket.send_at_once(socket, [b"second"])
+    flow.resumeProducing()
+    assert BoundedSocket.send_at_once(socket, [b"third", b"fourth"])
+    assert written == [b"\x81\x05first", b"\x81\x05third\x81\x06fourth"]
