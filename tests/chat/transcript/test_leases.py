@@ -38,6 +38,7 @@ from tests.chat.transcript.losses import (
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy, Lost
 from toolsupport.core.types import ToolCall
+from toolsupport.models import CallMetric
 from toolsupport.registry import leases, storage
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.metrics.call_metrics import CallCount
@@ -119,6 +120,11 @@ def test_the_end_of_a_turn_that_was_lost_changes_nothing(
     with pytest.raises(Lost):
         end(TurnStore(ME, accepted.turn), outcome)
     assert dump() == before
+
+
+def test_the_end_of_a_turn_stores_the_counts_of_its_calls(begun: AcceptedMessage) -> None:
+    end(TurnStore(ME, begun.turn), TurnOutcome("done", calls=(CallCount("native", "ready", calls=2),)))
+    assert [*CallMetric.objects.values_list("format", "outcome", "calls")] == [("native", "ready", 2)]
 
 
 def test_a_heartbeat_renews_the_lease_of_its_own_turns_only(alice: User) -> None:
