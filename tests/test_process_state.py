@@ -21,7 +21,6 @@ KNOWN = {
     "toolsupport.work_pool.cpu_time_limit._ends": "the budgets of the one piece of work that a worker process does",
     "toolsupport.core.tokenize._GROUPS": "filled while the module is imported, and never after that",
     "toolsupport.services.doctor._migrated": "the migrations that this code has: the same for everybody",
-    "toolsupport.registry.row_cache._kept": "keyed by connection; cleared once the database may have changed",
     "toolsupport.services.serve_lock._held": "the lock of this process on its database",
     "toolsupport.services.embeddings._failed": "keyed by the address that did not answer",
     "toolsupport.services.embeddings._known": "keyed by model and text: a vector is a function of both",

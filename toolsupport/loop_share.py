@@ -97,6 +97,8 @@ class LoopShare:
             self._loop.call_later(over, self._next_round)
             return
         self._scheduled = False
+        if not self._waiting:
+            return
         fitting = int(ROUND / self._typical) if self._typical > 0 else MOST_STEPS
         for _ in range(max(1, min(MOST_STEPS, fitting))):
             self._let_in()

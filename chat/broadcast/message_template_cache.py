@@ -38,6 +38,7 @@ MARKS = (
     *(str(number) for number in (ID, PARENT, TURN, TOKENS, SPEED, LIMIT, CONTEXT, *FULL.values())),
     *(duration(THOUGHT), duration(TOOK), TEXT, HTML, THINKING, CHAT),
 )
+NO_USAGE = ShownUsage()
 ANY_MARK = re.compile("(" + "|".join(map(re.escape, MARKS)) + ")")
 
 
@@ -59,7 +60,7 @@ def _is_plain(shown: ShownMessage) -> bool:
 
 
 def _values(shown: ShownMessage) -> Mapping[str, str]:
-    usage = shown.usage or ShownUsage()
+    usage = shown.usage or NO_USAGE
     given: tuple[object, ...] = (
         shown.id,
         shown.parent,
@@ -70,7 +71,7 @@ def _values(shown: ShownMessage) -> Mapping[str, str]:
         *[usage.context] * (1 + len(FULL)),
     )
     times = duration(shown.thinking_ms), duration(usage.took_ms)
-    texts = conditional_escape(shown.text), conditional_escape(shown.html), conditional_escape(shown.thinking)
+    texts = [conditional_escape(text) if text else "" for text in (shown.text, shown.html, shown.thinking)]
     return dict(zip(MARKS, (*map(str, given), *times, *texts, shown.conversation), strict=True))
 
 

@@ -76,13 +76,15 @@ class ContextRecovery:
         if self._gone:
             prepared = await in_database(context_guard.without)(prepared, self._gone)
         prepared = await self._counted(prepared, history)
-        while (todo := context_guard.remedy(prepared, history)) is not None:
+        while not context_guard.fits(prepared, history):
+            todo = context_guard.remedy(prepared, history)
+            if todo is None:
+                await self._say("prompt_too_long", prepared.window, {}, once=True)
+                break
             if isinstance(todo, OmitTools):
                 prepared = await self._leave_out(prepared, todo.tools)
             else:
                 prepared = await self._raise(prepared, todo.context, "context_raised")
-        if not context_guard.fits(prepared, history):
-            await self._say("prompt_too_long", prepared.window, {}, once=True)
         return prepared
 
     async def _counted(self, prepared: RequestContext, history: Sequence[ChatMessage]) -> RequestContext:

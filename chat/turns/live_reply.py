@@ -34,8 +34,9 @@ class LiveReply:
 
     def begin(self) -> None:
         """Start a new reply when the model is asked."""
-        self.blocks.close()
-        self._clear()
+        if self._begun_at:
+            self.blocks.close()
+            self._clear()
         self._begun_at = time.monotonic()
 
     @property

@@ -34,47 +34,64 @@ class SilenceReport:
     def __init__(self, turn: int, context: RequestContext, tell: Callable[[frames.ServerFrame], None]) -> None:
         self._turn, self._endpoint, self._request_spec = turn, context.endpoint, context.request_spec
         self._provider = providers.provider(context.endpoint.kind)
-        self._tell, self._now = tell, asyncio.get_running_loop().time
-        self._last_event_at = self._now()
+        self._tell, self._loop = tell, asyncio.get_running_loop()
+        self._last_event_at = self._loop.time()
         self._model = (context.endpoint.base_url, context.request_spec.model)
         self._begun = self._reported = False
         self._loaded: bool | None = None
+        self._asks = self._provider.wire != "ollama" and self._provider.loads_on_demand
+        self._look: asyncio.Task[None] | None = None
 
     async def passed_on(self, batches: Batches, spawn: Spawn) -> Batches:
         """Yield the same batches; the reports end with them."""
-        reports = spawn(self._report(spawn))
-        await asyncio.sleep(0)  # the report asks about the model first: the request itself makes the server load it
+        if self._provider.wire == "ollama" and not self._answered_just_now():
+            self._look = spawn(self._look_first(spawn))
+            await asyncio.sleep(0)  # ask about the model first: the request itself makes the server load it
+        elif self._provider.wire == "ollama":
+            self._loaded = True
+        self._timer = self._loop.call_later(EVERY, self._tick, spawn)
         try:
             async with aclosing(batches):
                 async for batch in batches:
                     self._note_event()
                     yield batch
         finally:
-            reports.cancel()
-            # Not awaited: the supervisor logs its failure, which ends no answer.
-            await asyncio.wait([reports])
+            self._timer.cancel()
+            if self._look is not None:
+                self._look.cancel()  # not awaited: the supervisor logs its failure, which ends no answer
 
     def _note_event(self) -> None:
-        self._begun, self._last_event_at = True, self._now()
+        self._begun, self._last_event_at = True, self._loop.time()
         _last_parts[self._model] = self._last_event_at
         if self._reported:
             self._reported = False
             self._tell(frames.TurnPhaseFrame(self._turn, "answering", 0))
 
-    async def _report(self, spawn: Spawn) -> None:
-        if self._provider.wire == "ollama":
-            self._loaded = self._answered_just_now() or await self._looked_up(spawn)
-        asks = self._loaded is False or (self._provider.wire != "ollama" and self._provider.loads_on_demand)
-        while True:
-            await asyncio.sleep(EVERY)
-            if asks and not self._begun:
-                self._loaded = await self._is_loaded()
-                asks = self._loaded is False
-            silent = self._now() - self._last_event_at
-            phase = self._phase()
-            if phase and silent >= QUIET:
-                self._reported = True
-                self._tell(frames.TurnPhaseFrame(self._turn, phase, round(silent)))
+    def _tick(self, spawn: Spawn) -> None:
+        """Report each second, before the first part once it is known whether the model is loaded."""
+        self._timer = self._loop.call_later(EVERY, self._tick, spawn)
+        if self._begun or not (self._asks or self._is_looking()):
+            self._report()
+        elif not self._is_looking():
+            self._look = spawn(self._look_again())
+
+    def _is_looking(self) -> bool:
+        return self._look is not None and not self._look.done()
+
+    def _report(self) -> None:
+        silent, phase = self._loop.time() - self._last_event_at, self._phase()
+        if phase and silent >= QUIET:
+            self._reported = True
+            self._tell(frames.TurnPhaseFrame(self._turn, phase, round(silent)))
+
+    async def _look_first(self, spawn: Spawn) -> None:
+        self._loaded = await self._looked_up(spawn)
+        self._asks = self._loaded is False
+
+    async def _look_again(self) -> None:
+        self._loaded = await self._is_loaded()
+        self._asks = self._loaded is False
+        self._report()
 
     def _phase(self) -> str:
         if not self._begun:
@@ -89,13 +106,13 @@ class SilenceReport:
     def _answered_just_now(self) -> bool:
         """Return whether the model is certainly in memory; one with its own `keep_alive` may be unloaded at once."""
         known = _last_parts.get(self._model, 0.0)
-        return not self._request_spec.keep_alive and 0 <= self._now() - known < LOADED
+        return not self._request_spec.keep_alive and 0 <= self._loop.time() - known < LOADED
 
     async def _looked_up(self, spawn: Spawn) -> bool | None:
         """Return whether the model is loaded; answers that begin within a second share one request."""
-        now = self._now()
+        now = self._loop.time()
         asked, look = _looks.get(self._model, (0.0, None))
-        if look is None or now - asked >= EVERY or look.get_loop() is not asyncio.get_running_loop():
+        if look is None or now - asked >= EVERY or look.get_loop() is not self._loop:
             look = spawn(self._is_loaded())
             _looks[self._model] = now, look
         return await asyncio.shield(look)

@@ -79,8 +79,8 @@ class ToolExecutor:
             memory=self.memory,
             prompts=ConversationPrompts(claimed.store, prompt_parts.prompts),
         )
-        self.request_spec = claimed.prepared.request_spec
-        self.tools: Mapping[str, Tool] = tools_of(claimed.prepared)
+        self._taken: RequestContext | None = None
+        self.tools: Mapping[str, Tool] = {}
         self.served: dict[str, ToolCall] = {}
         self.granted = claimed.granted
         self.tainted = False
@@ -103,7 +103,9 @@ class ToolExecutor:
 
     def take(self, prepared: RequestContext) -> None:
         """Continue with the tools of another request context; its outside content counts from now on."""
-        self.request_spec, self.tools = prepared.request_spec, tools_of(prepared)
+        if prepared is self._taken:
+            return
+        self._taken, self.request_spec, self.tools = prepared, prepared.request_spec, tools_of(prepared)
         self._include(outside_content_sources.of_request(self.request_spec, self.claimed.history))
 
     def serve(self, call: ToolCall) -> ToolCall:
@@ -266,7 +268,8 @@ def tools_of(prepared: RequestContext) -> dict[str, Tool]:
     """Return the tools that may run for a model, offered or not."""
     remotes = {remote.spec.name: mcp_tools.tool_of(remote) for remote in prepared.remotes}
     everything = {**remotes, **BUILTINS}
-    tools = {name: tool for name, tool in everything.items() if name in prepared.usable}
+    usable = prepared.usable
+    tools = {name: tool for name, tool in everything.items() if name in usable}
     return (
         tools | {shell_translation.BASH: bash_without_shell.STAND_IN}
         if shell_translation.only_commands(prepared.request_spec)

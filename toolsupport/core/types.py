@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 JSON = dict[str, Any]
 
@@ -176,7 +176,9 @@ class Capabilities:
         return found or Capability(name, None, "default", "Not measured yet.")
 
     def to_json(self) -> JSON:
-        return {name: capability.to_json() for name, capability in self.values.items()}
+        """Return them as a row keeps them: the same object each time, which callers do not change."""
+        made: JSON = self.derived.get("json") or {name: one.to_json() for name, one in self.values.items()}
+        return cast(JSON, self.derived.setdefault("json", made))
 
 
 @dataclass(frozen=True, slots=True)

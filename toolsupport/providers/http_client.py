@@ -133,8 +133,11 @@ async def close() -> None:
 
 
 @lru_cache(maxsize=500)
-def _address(base_url: str, path: str) -> tuple[httpx.URL, bytes]:
-    """Return an address without its name and password, and these. Raises httpx.InvalidURL or UnsupportedProtocol."""
+def _address(base_url: str, path: str) -> tuple[httpx.URL, bytes, httpx.Headers]:
+    """Return an address without its name and password, these, and the headers of requests to it.
+
+    Raises httpx.InvalidURL or UnsupportedProtocol.
+    """
     base = base_url.rstrip("/")
     url = httpx.URL(base + path_at(base, path))
     if url.scheme not in ("http", "https") or not url.host:
@@ -143,15 +146,21 @@ def _address(base_url: str, path: str) -> tuple[httpx.URL, bytes]:
     bare = url.copy_with(userinfo=b"")
     if bare.host in THIS_MACHINE:
         bare = bare.copy_with(host=THIS_MACHINE[bare.host])
-    return bare, url.userinfo
+    # Compressed answers are not asked for: they would be held back, and could unpack to any size.
+    headers = {"host": bare.netloc.decode("ascii"), "accept": "*/*", "user-agent": AGENT}
+    headers |= {"accept-encoding": "identity", "content-type": "application/json"}
+    return bare, url.userinfo, httpx.Headers(headers)
 
 
 def request(endpoint: Endpoint, path: str, body: bytes | None = None, method: str = "") -> httpx.Request:
-    """Build a GET, or a POST of JSON, or `method`. Raises error_text.FAULTS: an address or a key cannot be used."""
-    # Compressed answers are not asked for: they would be held back, and could unpack to any size.
-    headers = {"accept": "*/*", "user-agent": AGENT}
-    headers |= {"accept-encoding": "identity", "content-type": "application/json"}
-    bare, userinfo = _address(endpoint.base_url, path)
+    """Build a GET, or a POST of JSON, or `method`. Raises error_text.FAULTS: an address or a key cannot be used.
+
+    The body is given as a stream: httpx then copies the headers, which takes a fifth of the time of making them.
+    """
+    bare, userinfo, base = _address(endpoint.base_url, path)
+    headers = httpx.Headers(base)
+    if body is not None:
+        headers["content-length"] = str(len(body))
     if endpoint.api_key:
         if not fits_header(endpoint.api_key):
             raise error_text.KeyUnwritable("the key cannot be sent")
@@ -159,9 +168,12 @@ def request(endpoint: Endpoint, path: str, body: bytes | None = None, method: st
     elif userinfo:
         headers["authorization"] = f"Basic {b64encode(unquote_to_bytes(userinfo)).decode()}"
     # The pool's time is the only one that covers looking up the name.
-    timeout = httpx.Timeout(None, connect=endpoint.limits.connect, pool=endpoint.limits.connect)
+    limits = {"connect": endpoint.limits.connect, "pool": endpoint.limits.connect, "read": None, "write": None}
     method = method or ("GET" if body is None else "POST")
-    return httpx.Request(method, bare, content=body, headers=headers, extensions={"timeout": timeout.as_dict()})
+    stream, extensions = httpx.ByteStream(body or b""), {"timeout": limits}
+    made = httpx.Request(method, bare, headers=headers, stream=stream, extensions=extensions)
+    made.read()
+    return made
 
 
 async def read(response: httpx.Response, limit: int) -> bytes:

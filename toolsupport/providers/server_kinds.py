@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from toolsupport.config.application_paths import COMMAND
 from toolsupport.core.errors import ConfigError
@@ -286,16 +286,19 @@ def codec(kind: str, line_bytes: int = LINE_BYTES) -> Codec:
     return provider(kind).codec(line_bytes)
 
 
+@cache
 def switches_thinking(kind: str) -> bool:
     """Return whether requests to this kind of server have a field for thinking on or off."""
     return codec(kind).switches_thinking
 
 
+@cache
 def honours_tool_choice(kind: str) -> bool:
     """Return whether this kind of server itself makes the model call a tool where that is required."""
     return codec(kind).honours_tool_choice
 
 
+@cache
 def takes_format_beside_tools(kind: str) -> bool:
     """Return whether a `response_format` beside native tools limits only words of a reply from this kind of server."""
     return codec(kind).takes_format_beside_tools

@@ -37,6 +37,12 @@ def connection_here() -> BaseDatabaseWrapper:
     return _here.connection
 
 
+def open_here(here: BaseDatabaseWrapper) -> None:
+    """Open a connection, if it is closed. Raises SynchronousOnlyOperation in the event loop."""
+    if here.connection is None or _get_running_loop() is not None:
+        here.ensure_connection()
+
+
 def able(here: BaseDatabaseWrapper) -> bool:
     """Return whether statements may run directly."""
     return here.vendor == "sqlite" and not here.execute_wrappers and not here.force_debug_cursor
@@ -70,8 +76,7 @@ def run_each(here: BaseDatabaseWrapper, statement: str, rows: Sequence[Sequence[
 
 def _checked(here: BaseDatabaseWrapper, statement: str) -> tuple[str, bool]:
     """Return a statement as SQLite takes it, and whether it writes rows of answers, if a statement may run here now."""
-    if here.connection is None or _get_running_loop() is not None:
-        here.ensure_connection()  # it refuses to work in the event loop
+    open_here(here)
     if here.needs_rollback:
         here.validate_no_broken_transaction()
     return _translated(statement)
@@ -81,8 +86,3 @@ def _checked(here: BaseDatabaseWrapper, statement: str) -> tuple[str, bool]:
 def _translated(statement: str) -> tuple[str, bool]:
     """Return a statement with SQLite's marks, and whether it writes rows of answers."""
     return MARK.sub("?", statement).replace("%%", "%"), answer_changes.of_answers(statement)
-
-
-def other_changes(here: BaseDatabaseWrapper) -> int:
-    """Return how many rows other statements changed on this connection."""
-    return int(here.connection.total_changes) - int(here.connection.rows_of_answers)

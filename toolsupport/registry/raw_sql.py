@@ -48,7 +48,8 @@ def rows(statement: str, *values: object) -> list[tuple[Any, ...]]:
 def _run(statement: str, values: Sequence[object], take: Callable[[Any], Any]) -> Any:
     """Run a statement; return what `take` reads from its cursor."""
     here = direct_sqlite.connection_here()
-    return _run_on(here, for_vendor(here.vendor, statement), [adapted(value, here) for value in values], take)
+    given = [value if type(value) in _UNCHANGED else adapted(value, here) for value in values]
+    return _run_on(here, for_vendor(here.vendor, statement), given, take)
 
 
 def _run_on(here: BaseDatabaseWrapper, statement: str, values: Sequence[Any], take: Callable[[Any], Any]) -> Any:

@@ -12,9 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
-
-from django.db.backends.base.base import BaseDatabaseWrapper
 
 from toolsupport.registry import direct_sqlite, raw_sql
 
@@ -30,7 +27,6 @@ class _KeptRows:
     `inside`: commits were counted last within a transaction.
     """
 
-    connection: Any
     held: bool = False
     inside: bool = False
     changes: int | None = None
@@ -39,9 +35,6 @@ class _KeptRows:
 
     def clear(self) -> None:
         self.found.clear()
-
-
-_kept: WeakKeyDictionary[BaseDatabaseWrapper, _KeptRows] = WeakKeyDictionary()
 
 
 def read(question: Callable[P, Found], *values: P.args, **named: P.kwargs) -> Found:
@@ -100,7 +93,7 @@ def held() -> Iterator[None]:
     Within a transaction SQLite shows none of them. An answer that began a moment earlier would not have them either.
     They are counted again where a transaction begins meanwhile, as it may have waited for another writer.
     """
-    kept = _kept.get(direct_sqlite.connection_here()) if _valid() is not None else None
+    kept = direct_sqlite.connection_here().connection.kept if _valid() is not None else None
     if kept is None or kept.held:
         yield
         return
@@ -115,17 +108,17 @@ def _valid() -> dict[tuple[Any, ...], Any] | None:
     here = direct_sqlite.connection_here()
     if here.vendor != "sqlite":
         return None
-    here.ensure_connection()
-    kept = _kept.get(here)
-    if kept is None or kept.connection is not here.connection:
-        kept = _kept[here] = _KeptRows(here.connection)
-    changes = direct_sqlite.other_changes(here)
+    direct_sqlite.open_here(here)
+    connection = here.connection
+    kept: _KeptRows | None = connection.kept
+    if kept is None:
+        kept = connection.kept = _KeptRows()
+    changes, inside = connection.other_changes, connection.in_transaction
     if changes != kept.changes:
         kept.clear()
-        if here.connection.in_transaction:
+        if inside:
             return None
         kept.changes = changes
-    inside = here.connection.in_transaction
     if kept.held and kept.inside == inside:
         return kept.found
     kept.inside = inside

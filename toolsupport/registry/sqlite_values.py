@@ -48,7 +48,7 @@ def _as_json(value: Any) -> str | None:
 
 def loses_numbers(value: Any, written: bytes) -> bool:
     """Return whether orjson wrote null for a number of this value: it does so for NaN and infinities."""
-    if b"null" not in written:
+    if b"null" not in written or orjson.loads(written) == value:
         return False
     try:
         json.dumps(value, allow_nan=False)

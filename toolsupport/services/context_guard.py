@@ -71,13 +71,15 @@ class ContextGuard:
     """Compares the requests sent with the server's token counts."""
 
     def __init__(self) -> None:
-        self._length = 0
-        self._history: Sequence[ChatMessage] = ()
+        self._asked: tuple[RequestSpec, Sequence[ChatMessage]] | None = None
 
     def asked(self, prepared: RequestContext, history: Sequence[ChatMessage]) -> None:
-        """Record a request before it is sent."""
-        self._history = history
-        self._length = token_counts.characters(prepared.request_spec, history)
+        """Record a request before it is sent. It is measured after its answer, as nothing before needs its length."""
+        self._asked = prepared.request_spec, tuple(history)
+
+    @property
+    def _length(self) -> int:
+        return token_counts.characters(*self._asked) if self._asked else 0
 
     def cut(self, prepared: RequestContext, usage: Usage) -> bool:
         """Return, after the answer, whether the server truncated the request."""
@@ -92,7 +94,8 @@ class ContextGuard:
         request_spec, seen = prepared.request_spec, self._seen(usage)
         if seen is None or not shown(request_spec, prepared.counts, seen):
             return False
-        shortest = replace(seen, characters=token_counts.condensed(request_spec, self._history))
+        history = self._asked[1] if self._asked else ()
+        shortest = replace(seen, characters=token_counts.condensed(request_spec, history))
         return shortest == seen or shown(request_spec, prepared.counts, shortest)
 
     def after_cut(self, prepared: RequestContext) -> RaiseContext | None:

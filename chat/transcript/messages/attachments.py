@@ -24,6 +24,8 @@ def check(conversation: str, paths: Sequence[str]) -> list[str]:
     """Return the paths as they are stored. Raises NotFound for a missing image or file, or too many."""
     if len(paths) > MOST:
         raise NotFound(f"A message can have up to {MOST} attachments.")
+    if not paths:
+        return []
     workspace = turn_settings.workspace(conversation)
     for path in paths:
         if path.lower().endswith(IMAGES):

@@ -114,6 +114,7 @@ def message(
     """
     is_answer = row.role == Role.ASSISTANT
     turn = row.turn if is_answer else None
+    writer = row.writer if turn is not None else None
     over = turn if turn is not None and last and turn.status not in OPEN else None
     runs = list(runs)
     text = readable(row.content, unreadable_calls(runs)) if is_answer else text_of(row)
@@ -130,7 +131,7 @@ def message(
         finished=row.finished,
         turn=row.turn_id,
         code=row.code,
-        model=row.writer.name if turn and row.writer else "",
+        model=writer.name if writer is not None else "",
         calls=cards(runs),
         images=_images(row),
         files=attachments.files(row.attachments),

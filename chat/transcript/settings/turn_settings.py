@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,13 @@ def documents(files: Workspace) -> dict[str, str]:
 
 def workspace(conversation: str) -> Workspace:
     """Return the files of a conversation; the caller has checked the permission."""
-    return Workspace(Path(settings.WORKSPACES_DIR) / conversation, quota())
+    return Workspace(_folder(settings.WORKSPACES_DIR) / conversation, quota())
+
+
+@lru_cache(maxsize=1)
+def _folder(name: str) -> Path:
+    """Return the folder of all workspaces: parsing its name took longer than the rest of a workspace."""
+    return Path(name)
 
 
 def discard_workspace(conversation: str) -> None:

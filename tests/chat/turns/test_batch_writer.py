@@ -195,14 +195,11 @@ def test_nobody_waits_for_a_writer_that_was_stopped(monkeypatch: pytest.MonkeyPa
     async def go() -> list[object]:
         begun, tasks = asyncio.Event(), list[asyncio.Task[None]]()
 
-        def never(_: object) -> Callable[[object], object]:
-            async def wait(_: object) -> None:
-                begun.set()
-                await asyncio.Event().wait()
+        async def never(_: object) -> None:
+            begun.set()
+            await asyncio.Event().wait()
 
-            return wait
-
-        monkeypatch.setattr(batch_writer, "in_database", never)
+        monkeypatch.setattr(batch_writer, "_write_all", never)
         one = BatchWriter(lambda work: tasks.append(asyncio.create_task(work)))
         waiting = [asyncio.create_task(one.write(name, str)) for name in ("1", "2")]
         await begun.wait()

@@ -153,17 +153,17 @@ async def test_no_call_is_claimed_where_none_is_held_back(
     kind: str, tools: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page, ticks, enough = Page(), [0], asyncio.Event()
-    sleep = asyncio.sleep
+    report = SilenceReport._report
 
-    async def counted(seconds: float) -> None:
+    def counted(self: SilenceReport) -> None:
+        report(self)
         ticks[0] += 1
         if ticks[0] > 20:
             enough.set()
-        await sleep(seconds)
 
     async def begun() -> AsyncGenerator[list[Event], None]:
         yield [TextDelta("Hi")]
-        monkeypatch.setattr("chat.turns.silence_report.asyncio.sleep", counted)
+        monkeypatch.setattr(SilenceReport, "_report", counted)
         await enough.wait()
         yield [Finished("stop")]
 

@@ -23,9 +23,18 @@ Result = TypeVar("Result")
 
 
 class AnswerConnection(sqlite3.Connection):
-    """SQLite's own connection, with the number of rows that statements of answers changed on it."""
+    """SQLite's own connection, with the number of rows that statements of answers changed on it.
+
+    `kept` are the rows that were read on it before (`toolsupport.registry.row_cache`).
+    """
 
     rows_of_answers = 0
+    kept: Any = None
+
+    @property
+    def other_changes(self) -> int:
+        """The number of rows that other statements changed."""
+        return self.total_changes - self.rows_of_answers
 
     def counted(self, work: Callable[[], Result]) -> Result:
         """Return the result of work that changes only rows of answers."""

@@ -8,7 +8,7 @@ from enum import StrEnum
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser, User
 
-from toolsupport.registry import row_cache
+from toolsupport.registry import raw_sql, row_cache
 
 Person = AbstractBaseUser | AnonymousUser
 
@@ -78,7 +78,11 @@ def of_mask(person: User, mask: int | None) -> frozenset[Action]:
 
 def actions_of(user_id: int) -> frozenset[Action]:
     """Return the same for a person's id, in one query; every websocket frame is checked by it."""
-    found = row_cache.rows(ROLES_OF, user_id)
+    return row_cache.read(_actions_of, user_id)
+
+
+def _actions_of(user_id: int) -> frozenset[Action]:
+    found = raw_sql.rows(ROLES_OF, user_id)
     if any(is_superuser for is_superuser, _ in found):
         return frozenset(Action)
     return _of_roles(name for _, name in found)
