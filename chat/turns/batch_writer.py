@@ -12,10 +12,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from asgiref.sync import sync_to_async
 from django.db import DatabaseError, Error, connection
 
 from toolsupport.registry import row_cache, shared_transaction
+from toolsupport.services import database_thread
 
 MOST = 16  # a person waits for the whole transaction, so it stays short
 
@@ -76,7 +76,7 @@ class BatchWriter:
     async def _write_together(self, taken: Sequence[_QueuedWrite]) -> None:
         outcomes: Sequence[WriteOutcome] = ()
         try:
-            outcomes = await _write_all([one.work for one in taken])
+            outcomes = await database_thread.run(lambda: together([one.work for one in taken]))
         except Exception as error:
             outcomes = [WriteOutcome(error=error)] * len(taken)
         finally:
@@ -89,7 +89,6 @@ class BatchWriter:
 
 def together(works: Sequence[Work]) -> list[WriteOutcome]:
     """Do all writes in one transaction, or each in its own if that fails."""
-    connection.close_if_unusable_or_obsolete()  # Channels looks at all connections, before and after
     if len(works) > 1:
         row_cache.settle()
         try:
@@ -122,6 +121,3 @@ def raise_lost(outcome: WriteOutcome) -> None:
         raise outcome.error
     if connection.needs_rollback:
         raise DatabaseError("the transaction was spoiled")
-
-
-_write_all = sync_to_async(lambda works: together(works))

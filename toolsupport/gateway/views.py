@@ -28,6 +28,7 @@ from toolsupport.gateway.request_errors import InvalidField, TooLarge, UntestedM
 from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.gateway.request_summary import RequestSummary
 from toolsupport.registry.people.permissions import Action
+from toolsupport.services import database_thread
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 BODY_LIMIT = 8 * 1024 * 1024
@@ -130,7 +131,7 @@ async def _answered(request: AuthedRequest, api: Api) -> HttpResponseBase:
     caller = Caller(request.user.pk, request.key)
     try:
         asked = await _read(request, api.read)
-        prepared = await in_database(request_preparation.prepare)(asked, caller)
+        prepared = await database_thread.run(lambda: request_preparation.prepare(asked, caller))
         response = await (_streamed(prepared, api) if prepared.stream else _whole(prepared, api))
     except (InvalidField, NotFound, ConfigError, Busy, TooLarge, UntestedModel) as error:
         response = error_replies.before(error)

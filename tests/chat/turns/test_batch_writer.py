@@ -16,6 +16,7 @@ from chat.turns.batch_writer import BatchWriter, WriteOutcome
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.registry import row_cache
+from toolsupport.services import database_thread
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -199,7 +200,7 @@ def test_nobody_waits_for_a_writer_that_was_stopped(monkeypatch: pytest.MonkeyPa
             begun.set()
             await asyncio.Event().wait()
 
-        monkeypatch.setattr(batch_writer, "_write_all", never)
+        monkeypatch.setattr(database_thread, "run", never)
         one = BatchWriter(lambda work: tasks.append(asyncio.create_task(work)))
         waiting = [asyncio.create_task(one.write(name, str)) for name in ("1", "2")]
         await begun.wait()
