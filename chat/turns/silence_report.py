@@ -58,7 +58,9 @@ class SilenceReport:
         finally:
             self._timer.cancel()
             if self._look is not None:
-                self._look.cancel()  # not awaited: the supervisor logs its failure, which ends no answer
+                self._look.cancel()
+                # Not awaited: the supervisor logs its failure, which ends no answer.
+                await asyncio.wait([self._look])
 
     def _note_event(self) -> None:
         self._begun, self._last_event_at = True, self._loop.time()
