@@ -227,3 +227,23 @@ async def test_answers_that_begin_together_look_the_model_up_once(monkeypatch: p
             await asyncio.sleep(0)
         await waiting.wait()
     assert asked == ["m:latest"] and all(report._loaded is False for report in reports)
+
+
+@pytest.mark.asyncio
+async def test_reports_and_questions_end_with_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = asyncio.Event()
+
+    async def is_loaded(*_: object) -> bool:
+        asked.set()
+        return await asyncio.Event().wait()  # a server that never answers this
+
+    async def answer_meanwhile() -> AsyncGenerator[list[Event], None]:
+        await asked.wait()
+        yield [Finished("stop")]
+
+    monkeypatch.setattr(providers, "is_loaded", is_loaded)
+    async with scripted() as server, asyncio.timeout(10):
+        report = SilenceReport(1, context(server, "ollama"), Page().tell)
+        async for _ in report.passed_on(answer_meanwhile(), asyncio.create_task):
+            pass
+    assert report._look is not None and report._look.cancelled() and report._timer.cancelled()

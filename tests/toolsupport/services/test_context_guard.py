@@ -94,3 +94,11 @@ def test_only_a_shorter_request_than_any_before_teaches() -> None:
     assert known.counts == TokenCounts(MeasuredPrompt(100, 150)) and guard.new_count(known, Usage(150)) is None
     assert context_guard.learned(plain, new_count).counts == TokenCounts(None, new_count)
     assert guard.new_count(known, Usage(None)) is None
+
+
+def test_a_request_counts_as_it_was_sent() -> None:
+    """Its log grows by the answer before the server's count arrives."""
+    guard, log = ContextGuard(), said(400)
+    guard.asked(prepared(), log)
+    log.append(ChatMessage(Role.ASSISTANT, "x" * 400))
+    assert guard.new_count(prepared(), Usage(100)) == MeasuredPrompt(400, 100)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from asgiref.sync import ThreadSensitiveContext, async_to_sync, sync_to_async
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from toolsupport.services import database_thread
 
@@ -66,3 +67,12 @@ async def test_work_of_a_cancelled_caller_ends() -> None:
         await caller
     go_on.set()
     assert await asyncio.to_thread(ended.wait, 10)
+
+
+@pytest.mark.asyncio
+async def test_a_connection_that_broke_is_replaced_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    looked = "close_if_unusable_or_obsolete"
+    monkeypatch.setattr(BaseDatabaseWrapper, looked, lambda self: done.append("looked at the connection"))
+    await database_thread.run(lambda: done.append("worked"))
+    assert done == ["looked at the connection", "worked"]
