@@ -48,7 +48,8 @@ async def test_an_error_reaches_the_caller(kind: type[BaseException]) -> None:
         raise kind("of the work")
 
     with pytest.raises(kind, match="of the work"):
-        await database_thread.run(fails)
+        async with asyncio.timeout(10):
+            await database_thread.run(fails)
 
 
 @pytest.mark.asyncio
