@@ -59,7 +59,7 @@ class SilenceReport:
             self._timer.cancel()
             if self._look is not None:
                 self._look.cancel()
-                # Not awaited: the supervisor logs its failure, which ends no answer.
+                # Its result is not read: the supervisor logs a failure, which ends no answer.
                 await asyncio.wait([self._look])
 
     def _note_event(self) -> None:

@@ -74,7 +74,7 @@ class ContextGuard:
         self._asked: tuple[RequestSpec, Sequence[ChatMessage]] | None = None
 
     def asked(self, prepared: RequestContext, history: Sequence[ChatMessage]) -> None:
-        """Record a request before it is sent. It is measured after its answer, as nothing before needs its length."""
+        """Record a request before it is sent. Its length is computed after the answer: nothing needs it before."""
         self._asked = prepared.request_spec, tuple(history)
 
     @property

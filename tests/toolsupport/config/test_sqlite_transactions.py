@@ -1,4 +1,4 @@
-"""A transaction of SQLite begins and ends without cursors of Django's, and its errors are still Django's."""
+"""Transactions of SQLite begin and end without Django's cursors, and raise Django's errors."""
 
 from __future__ import annotations
 

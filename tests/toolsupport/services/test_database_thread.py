@@ -24,8 +24,8 @@ async def test_work_runs_in_the_thread_that_asgiref_uses() -> None:
     assert await thread() == await sync_to_async(threading.get_ident)() != threading.get_ident()
 
 
-def test_a_synchronous_caller_lends_its_own_thread() -> None:
-    """It waits in this thread, which may be the database's: the work would wait for itself there."""
+def test_work_of_a_synchronous_caller_runs_in_its_thread() -> None:
+    """The caller waits in this thread, which may be the database's: work that was queued there would never run."""
     assert async_to_sync(thread)() == threading.get_ident()
 
 

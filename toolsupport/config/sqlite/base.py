@@ -34,7 +34,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._directly(above._commit, lambda: self.connection.commit())
 
     def _directly(self, as_django: Callable[[], Any], work: Callable[[], Any]) -> None:
-        """Begin or commit without a cursor and a log of Django's: 30 calls. Not where statements are noted."""
+        """Begin or commit without Django's cursor and log, about 30 calls for both, unless statements are logged."""
         if self.connection is None or self.execute_wrappers or self.queries_logged:
             as_django()
             return
