@@ -34,7 +34,7 @@ from chat.websocket.routing import WEBSOCKETS
 from toolsupport import providers
 from toolsupport.config import traces
 from toolsupport.gateway import answer_runner
-from toolsupport.services import background_jobs
+from toolsupport.services import background_jobs, process_tuning
 from toolsupport.services.task_supervisor import TaskSupervisor
 from toolsupport.web import gateway_middleware, static_compression
 from toolsupport.web.authentication import trusted_header
@@ -58,6 +58,7 @@ def start() -> None:
     runner.current().start()
     background_jobs.current().tester.idle.in_use = busy_servers.servers
     background_jobs.current().start()
+    background_jobs.current().spawn(process_tuning.return_freed_memory())
     background_jobs.current().spawn(answer_runner.revoked.watch())
     background_jobs.current().add(ReplayWorker)
     background_jobs.current().repeat(retention.JOB)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import signal
 import socket
@@ -26,7 +25,7 @@ from toolsupport.config.application_paths import IMPORT_ROOT
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers
-from toolsupport.services import database_upgrade, local_process_bus, serve_lock, site_processes
+from toolsupport.services import database_upgrade, local_process_bus, process_tuning, serve_lock, site_processes
 from toolsupport.services.backups import kept_backups
 from toolsupport.services.exit_deadline import deadline, kill_children
 from toolsupport.services.task_supervisor import TaskSupervisor
@@ -40,8 +39,6 @@ HANDSHAKE_TIMEOUT = 30
 BACKLOG = 1024
 log = logging.getLogger(__name__)
 loop = reactor._asyncioEventloop  # the loop everything runs on, chosen when daphne was imported
-LOCK_HELD = 0.001  # seconds
-YOUNG_OBJECTS = 20_000  # new objects, less those that were freed, after which the garbage collector begins
 NOT_LISTENING = "Nothing can listen at {}: {}. Try another --port or --host."
 MOST_PROCESSES = 64
 # Seconds: from the end of the drain time to that of the process, from the end of the server to it, for the Simulator.
@@ -74,6 +71,7 @@ class Command(BaseCommand):
         parser.add_argument("--simulator", default="", help=SUPPRESS)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        process_tuning.share_the_heap()
         host, port, count = options["host"], options["port"], options["processes"]
         self.address = f"http://{serve_lock.in_address(host)}:{port}"
         serve_lock.use_address(host, port)
@@ -111,8 +109,8 @@ class Command(BaseCommand):
 
         def begin() -> None:
             asgi.start()
-            spare_the_collector()
-            favour_the_event_loop()
+            process_tuning.collect_garbage_seldom()
+            process_tuning.switch_threads_often()
             ready()
 
         stop_on_signals(server)
@@ -171,26 +169,6 @@ class Command(BaseCommand):
             token = first_admin.new_setup_token()
             lines.append(f"Make the first administrator at {site}/setup/?token={token} (works once)")
         return lines
-
-
-def spare_the_collector() -> None:
-    """Exclude objects that exist at startup from garbage collection, and collect more seldom.
-
-    Imported code stays until the end. Answers and pages leave almost no objects that refer to each other
-    (`tests/chat/test_garbage.py`), so memory is freed without the collector, which took 6 to 9 % of an answer.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(YOUNG_OBJECTS)
-
-
-def favour_the_event_loop() -> None:
-    """Let threads hold the interpreter's lock for 1 ms at a time instead of 5.
-
-    A ping passes through six rounds of the event loop, each of which may wait for the lock. Beside two busy threads six
-    rounds take 12 ms instead of 90 to 170, and these threads do 3 to 5 % less.
-    """
-    sys.setswitchinterval(LOCK_HELD)
 
 
 def make_server(application: Any, shared: int) -> BoundedServer:

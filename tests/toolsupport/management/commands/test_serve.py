@@ -21,7 +21,6 @@ from django.db.migrations.loader import MigrationLoader
 
 from tests import databases
 from tests.serving import ADMIN, ROOT, Site, prepare, sign_in
-from toolsupport.management.commands.serve import favour_the_event_loop
 from toolsupport.services import database_upgrade
 
 
@@ -253,12 +252,3 @@ def test_the_printed_set_up_address_is_answered(
         assert "FAIL" not in kept.manage("doctor")
     finally:
         stop(kept)
-
-
-def test_threads_give_the_interpreter_back_within_a_millisecond() -> None:
-    before = sys.getswitchinterval()
-    try:
-        favour_the_event_loop()
-        assert sys.getswitchinterval() <= 0.001
-    finally:
-        sys.setswitchinterval(before)
