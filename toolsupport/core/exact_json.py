@@ -19,7 +19,7 @@ def dumps(value: Any) -> bytes:
     """Return a JSON value as bytes. Raises ValueError if it holds half of a character or infinity."""
     with suppress(orjson.JSONEncodeError):
         written = orjson.dumps(value)
-        if b"null" not in written:  # as which it writes infinity
+        if b"null" not in written or orjson.loads(written) == value:  # it writes infinity as null
             return written
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 

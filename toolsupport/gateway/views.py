@@ -14,7 +14,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_POST, require_safe
 
 from toolsupport import loop_share
-from toolsupport.core import exact_json, schema_limits
+from toolsupport.core import exact_json
 from toolsupport.core.errors import Busy, ConfigError, NotFound, ToolsupportError
 from toolsupport.core.events import Event, Failed, TextDelta
 from toolsupport.gateway import answer_runner, error_replies, first_uses, keep_alive, model_list, request_preparation
@@ -94,7 +94,7 @@ async def embeddings(request: AuthedRequest) -> HttpResponseBase:
     """Answer a request for embeddings of texts."""
     caller = Caller(request.user.pk, request.key)
     try:
-        asked = await _read(request, embeddings_request.read)
+        asked, _ = await _read(request, embeddings_request.read)
         name, found = await embeddings_response.answer(asked, caller)
         answer = error_replies.answer(found) if isinstance(found, Failed) else JsonResponse(found)
         answer.headers["X-Toolsupport-Model"] = UNPRINTABLE.sub("?", name)
@@ -109,37 +109,38 @@ async def embeddings(request: AuthedRequest) -> HttpResponseBase:
 async def count_tokens(request: AuthedRequest) -> HttpResponseBase:
     """Estimate the tokens of a request of the Messages API."""
     try:
-        asked = await _read(request, messages_request.read_count)
+        asked, _ = await _read(request, messages_request.read_count)
         return JsonResponse(COUNT(input_tokens=await in_database(request_preparation.count)(asked)))
     except ToolsupportError as error:
         return error_replies.before(error)
 
 
-async def _read(request: AuthedRequest, read: Callable[[bytes], Read]) -> Read:
-    """Parse the body. Raises TooLarge, InvalidField."""
+async def _read(request: AuthedRequest, read: Callable[[bytes], Read]) -> tuple[Read, int]:
+    """Return the parsed body and its bytes. Raises TooLarge, InvalidField."""
     body = request.read(BODY_LIMIT + 1)
     if len(body) > BODY_LIMIT:
         raise TooLarge(TOO_LARGE)
     loop_share.person.set(request.user.pk)
     if len(body) > LONG_BODY:
-        return await asyncio.to_thread(read, body)
+        return await asyncio.to_thread(read, body), len(body)
     async with loop_share.step():
-        return read(body)
+        return read(body), len(body)
 
 
 async def _answered(request: AuthedRequest, api: Api) -> HttpResponseBase:
     caller = Caller(request.user.pk, request.key)
     try:
-        asked = await _read(request, api.read)
+        asked, size = await _read(request, api.read)
         prepared = await database_thread.run(lambda: request_preparation.prepare(asked, caller))
-        response = await (_streamed(prepared, api) if prepared.stream else _whole(prepared, api))
+        response = await (_streamed(prepared, api) if prepared.stream else _whole(prepared, api, size))
     except (InvalidField, NotFound, ConfigError, Busy, TooLarge, UntestedModel) as error:
         response = error_replies.before(error)
     response.headers[ANSWERS_LIMIT] = str(answer_runner.limit_of(caller))
     return response
 
 
-async def _whole(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
+async def _whole(prepared: PreparedRequest, api: Api, size: int) -> HttpResponseBase:
+    """Return the whole answer to a request of so many bytes."""
     tally = _tally(prepared)
     async with aclosing(answer_runner.answer(prepared, tally)) as batches:
         events = [event async for batch in batches for event in batch]
@@ -150,8 +151,8 @@ async def _whole(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
         body = api.encoder(tally.answered_by or prepared, tally).whole(events)
         return _with_headers(HttpResponse(exact_json.dumps(body), content_type="application/json"), prepared, tally)
 
-    # The Responses API repeats the tools of the request.
-    return await loop_share.apart(made, schema_limits.size_of(prepared.request_spec.tools))
+    # The Responses API repeats parts of the request.
+    return await loop_share.apart(made, size)
 
 
 async def _streamed(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
