@@ -59,12 +59,12 @@ def test_freed_memory_is_returned_to_the_system(monkeypatch: pytest.MonkeyPatch)
     kept = resident()
     monkeypatch.setattr(process_tuning, "TRIM_SECONDS", 0.0)
     try:
-        asyncio.run(trimmed_until(lambda: resident() < kept - BLOCK * BLOCKS // 2))
+        asyncio.run(must_trim_until(lambda: resident() < kept - BLOCK * BLOCKS // 2))
     finally:
         C.free(blocks[-1])
 
 
-async def trimmed_until(enough: Callable[[], bool]) -> None:
+async def must_trim_until(enough: Callable[[], bool]) -> None:
     """Raises TimeoutError."""
     work = asyncio.create_task(process_tuning.return_freed_memory())
     try:
@@ -84,7 +84,7 @@ def resident() -> int:
 def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
     process_tuning.share_the_heap()
-    asyncio.run(process_tuning.return_freed_memory())
+    assert asyncio.run(process_tuning.return_freed_memory()) is None
 
 
 def test_threads_give_the_interpreter_back_within_a_millisecond() -> None:
