@@ -46,6 +46,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.format_fallback import in_text, without_tools
 from toolsupport.core.formats import FORMATS, forced_json
+from toolsupport.core.free_text_tools import read_again
 from toolsupport.core.quoted_calls import ResultIndex
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader
@@ -385,6 +386,8 @@ def _checked(event: Event, offered: Sequence[ToolSpec], before: str) -> Event | 
     if isinstance(event, CallFound):
         checked = check_call(event.call, offered)
         return replace(event, call=checked.call) if isinstance(checked, CallReady) else None
+    if isinstance(event, CallRejected):
+        event = read_again(event, offered)
     if not isinstance(event, CallReady):
         return event
     checked = check_call(event.call, offered)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from toolsupport.core import free_text_tools
 from toolsupport.core.coercion import (
     Coercion,
     is_left_out,
@@ -73,6 +74,8 @@ def call_from(value: JSON, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) 
 def finished(name: str, arguments: Any, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) -> ParsedCall:
     """Build a call from a name and its arguments in any form."""
     value, more = _as_object(arguments)
+    if value is None and isinstance(arguments, str):
+        value, more = free_text_tools.from_words(arguments, find_tool(name, tools)), (free_text_tools.FROM_WORDS,)
     if value is None:
         why = f"The arguments of {name[:200]} are not a JSON object. Call it again with arguments as one."
         return ParsedCall(name, why_not=why)

@@ -21,6 +21,7 @@ import jsonschema_rs
 from toolsupport.core import exact_json, sanitize, schema_patterns
 from toolsupport.core.call_building import MOST_CONVERTED, typed, with_known_names, without_nulls, without_wrapper
 from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.free_text_tools import with_input
 from toolsupport.core.schema_complaints import complaint
 from toolsupport.core.schema_limits import (
     DEEPEST,
@@ -91,7 +92,7 @@ def _typed(call: ToolCall, spec: ToolSpec, complaints: list[str]) -> tuple[ToolC
     if parts_of(call.arguments) > MOST_CONVERTED or sanitize.complaint(call.arguments):
         return call, complaints  # a text of NaN, or of half a character, would be another value than the one written
     arguments, repairs = call.arguments, tuple[str, ...]()
-    for step in (with_known_names, typed, without_nulls):
+    for step in (with_known_names, typed, without_nulls, with_input):
         arguments, more = step(arguments, spec)
         repairs = (*repairs, *more)
     if not repairs or complaints_about(arguments, spec.parameters):

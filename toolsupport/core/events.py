@@ -65,7 +65,7 @@ class CallReady:
 class CallRejected:
     """A call that will not run: `reason` is written for the model, `suggestion` is an offered name or "".
 
-    `fault` is a key of FAULTS.
+    `fault` is a key of FAULTS. `arguments` are those of a native call as its server sent them, if they are no object.
     """
 
     name: str
@@ -74,6 +74,7 @@ class CallRejected:
     id: str = ""
     suggestion: str = ""
     fault: str = "unreadable"
+    arguments: str = ""
 
 
 FAULTS = {

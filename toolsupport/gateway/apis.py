@@ -47,7 +47,7 @@ class Api:
 
 
 def _chunks(prepared: PreparedRequest, tally: RequestSummary) -> ReplyEncoder:
-    return ChunkEncoder(prepared.model, tally, prepared.asked.include_usage)
+    return ChunkEncoder(prepared.model, tally, prepared.asked.include_usage, prepared.asked.custom)
 
 
 CHAT_COMPLETIONS = Api(chat_request.read, _chunks)

@@ -6,12 +6,11 @@ Responses and Messages both require this: a block begins, grows and ends before 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
 from toolsupport import signature_memory
-from toolsupport.core import exact_json
 from toolsupport.core.events import (
     CallDelta,
     CallReady,
@@ -23,7 +22,9 @@ from toolsupport.core.events import (
     ThinkingDelta,
 )
 from toolsupport.core.reply_builder import ReplyBuilder
+from toolsupport.gateway import custom_tools
 from toolsupport.gateway.chat_response import NOT_AS_STREAMED, new_id, same_arguments
+from toolsupport.gateway.custom_tools import InputReader
 
 
 class Kind(Enum):
@@ -32,6 +33,11 @@ class Kind(Enum):
     REASONING = "reasoning"
     TEXT = "text"
     CALL = "call"
+    CUSTOM = "custom"
+
+    @property
+    def calls(self) -> bool:
+        return self in (Kind.CALL, Kind.CUSTOM)
 
 
 class Step(Enum):
@@ -46,7 +52,7 @@ class Step(Enum):
 class Block:
     """One block: its number in the reply, its id, and the text or arguments so far; `name` of the called tool.
 
-    `whole`: it ended on its own; a limit of tokens may cut the last call.
+    `whole`: it ended on its own; a limit of tokens may cut the last call. `reader` is that of a custom call.
     """
 
     number: int
@@ -55,6 +61,7 @@ class Block:
     name: str = ""
     text: str = ""
     whole: bool = False
+    reader: InputReader = field(default_factory=InputReader)
 
 
 Change = tuple[Step, Block, str]
@@ -62,8 +69,12 @@ Change = tuple[Step, Block, str]
 
 @dataclass(slots=True)
 class BlockStream:
-    """The blocks of one reply. `failed` is the reason why the stream failed, `finished` its last event."""
+    """The blocks of one reply. `failed` is the reason why the stream failed, `finished` its last event.
 
+    `custom`: the names of the tools whose calls are custom ones.
+    """
+
+    custom: Collection[str] = ()
     blocks: list[Block] = field(default_factory=list)
     finished: Finished | None = None
     failed: Failed | None = None
@@ -74,7 +85,7 @@ class BlockStream:
 
     @property
     def called(self) -> bool:
-        return any(block.kind is Kind.CALL for block in self.blocks)
+        return any(block.kind.calls for block in self.blocks)
 
     def take(self, events: Iterable[Event]) -> list[Change]:
         """Return the changes that these events make; none after a failure."""
@@ -156,14 +167,20 @@ class BlockStream:
         block, self._open, self._call = self._open, None, ""
         return [(Step.ENDS, block, block.text)] if block else []
 
+    def _begin_call(self, name: str) -> list[Change]:
+        kind = Kind.CUSTOM if name in self.custom else Kind.CALL
+        return [] if self._call else [*self._close(), self._begin(kind, name)]
+
     def _piece(self, event: CallDelta) -> list[Change]:
-        begins = [] if self._call else [*self._close(), self._begin(Kind.CALL, event.name)]
+        begins = self._begin_call(event.name)
+        assert self._open
         self._call = event.id
-        return [*begins, self._add(event.text)] if event.text else begins
+        text = self._open.reader.read(event.text) if self._open.kind is Kind.CUSTOM else event.text
+        return [*begins, self._add(text)] if text else begins
 
     def _ready(self, event: CallReady) -> list[Change]:
-        whole = exact_json.dumps(event.call.arguments).decode()
-        begins = [] if self._call else [*self._close(), self._begin(Kind.CALL, event.call.name)]
+        whole = custom_tools.written(event.call, self.custom)
+        begins = self._begin_call(event.call.name)
         assert self._open
         sent = self._open.text
         if not whole.startswith(sent) and not same_arguments(sent, event.call.arguments):

@@ -8,8 +8,10 @@ from types import MappingProxyType
 from typing import Any
 
 from toolsupport.core.types import JSON, ToolSpec
+from toolsupport.gateway import custom_tools
 from toolsupport.gateway.chat_schemas import ITEM_QUESTIONS, QUESTIONS
 from toolsupport.gateway.conversation import read_messages
+from toolsupport.gateway.custom_tools import CALLED, CUSTOM, FUNCTION
 from toolsupport.gateway.parsed_request import GatewayRequest, integers, only, parsed, required, usable
 from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_schemas import CHOICES, OPTIONS
@@ -18,7 +20,7 @@ from toolsupport.gateway.responses import request as responses_request
 # Sampling options with another name in our requests.
 OTHER_NAMES: Mapping[str, str] = MappingProxyType({"max_tokens": "num_predict", "max_completion_tokens": "num_predict"})
 # Types of a choice in the other APIs: those with a name, and all others.
-NAMING = ("function", "tool")
+NAMING = (*CALLED, "tool")
 WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
 
 
@@ -43,7 +45,8 @@ def asked_by_items(given: JSON) -> GatewayRequest:
 
 def asked(given: JSON) -> GatewayRequest:
     """Parse a body that fits QUESTION. Raises InvalidField if two of its fields contradict each other."""
-    tools, choice, skipped = _tools(given)
+    tools, custom, skipped = _tools(given)
+    tools, choice = _chosen(tools, given.get("tool_choice"))
     return GatewayRequest(
         model=given["model"],
         log=read_messages(given),
@@ -54,6 +57,7 @@ def asked(given: JSON) -> GatewayRequest:
         stream=bool(given.get("stream")),
         include_usage=_includes_usage(given),
         skipped=skipped,
+        custom=custom,
     )
 
 
@@ -76,34 +80,64 @@ def _options(given: JSON) -> dict[str, Any]:
     return integers({OTHER_NAMES.get(name, name): value for name, value in options.items() if value is not None})
 
 
-def _tools(given: JSON) -> tuple[tuple[ToolSpec, ...], str, tuple[str, ...]]:
-    """Return the tools, the tool choice, and the types of the tools that only hosted services have."""
-    own: list[JSON] = []
+def _tools(given: JSON) -> tuple[tuple[ToolSpec, ...], frozenset[str], tuple[str, ...]]:
+    """Return the tools, the names of the custom ones, and what was left out."""
+    specs, custom = list[ToolSpec](), dict[str, JSON]()
     others = {"functions"} if given.get("functions") else set[str]()
     for tool in given.get("tools") or []:
-        kind = tool.get("type") or "function"
-        if kind == "function":
-            own.append(tool)
+        kind = _kind(tool)
+        if kind == CUSTOM:
+            flat = _flat(tool)
+            custom[flat["name"]] = flat
+            specs.append(custom_tools.spec(flat, flat["name"]))
+        elif kind == FUNCTION:
+            specs.append(_spec(tool))
         else:
             others.add(kind)
-    tools, choice = _chosen(usable(tuple(map(_spec, own))), given.get("tool_choice"))
-    return tools, choice, tuple(sorted(others))
+    others |= custom_tools.left_out(custom.values())
+    return usable(tuple(specs)), frozenset(custom), tuple(sorted(others))
+
+
+def _kind(tool: JSON) -> str:
+    """Return the type of a tool. The functions of Messages may have the type custom."""
+    kind = tool.get("type") or FUNCTION
+    of_messages = kind == CUSTOM and CUSTOM not in tool and tool.get("input_schema") is not None
+    return FUNCTION if of_messages else kind
+
+
+def _flat(tool: JSON) -> JSON:
+    """Return a custom tool in the form of Responses, in which Cursor sends it."""
+    if CUSTOM not in tool:
+        return tool
+    inner, form = tool[CUSTOM], tool[CUSTOM].get("format")
+    if form and form["type"] == "grammar":
+        form = {"type": "grammar"} | {name: form["grammar"][name] for name in ("syntax", "definition")}
+    return {"name": inner["name"], "description": inner.get("description"), "format": form}
 
 
 def _spec(tool: JSON) -> ToolSpec:
     """Return a function, also one in the form of Responses or Messages."""
-    if "function" in tool:
+    of_messages = tool.get("type") == CUSTOM
+    if FUNCTION in tool and not of_messages:
         return ToolSpec.from_openai(tool)
-    schema = tool.get("parameters") or tool.get("input_schema")
+    schema = (not of_messages and tool.get("parameters")) or tool.get("input_schema")
     fields = {name: tool.get(name) for name in ("name", "description", "strict")}
     return ToolSpec.from_openai({"function": fields | {"parameters": schema}})
 
 
 def _usual(choice: Any) -> Any:
     """Return a choice in the form of Messages or Responses in that of chat completions."""
-    if not isinstance(choice, dict) or "function" in choice or "allowed_tools" in choice:
+    if not isinstance(choice, dict) or "allowed_tools" in choice or _name(choice) is not None:
         return choice
-    return {"function": {"name": choice["name"]}} if choice["type"] in NAMING else WORDS[choice["type"]]
+    return WORDS[choice["type"]]
+
+
+def _name(choice: JSON) -> str | None:
+    """Return the name in a choice of one tool, None if there is none."""
+    kind = choice.get("type", FUNCTION)
+    inner = choice.get(kind) if kind in CALLED else None
+    holder = inner if isinstance(inner, dict) and "name" in inner else choice
+    return holder.get("name") if kind in NAMING else None
 
 
 def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, ...], str]:
@@ -114,10 +148,9 @@ def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, .
         return tools, choice or "auto"
     if "allowed_tools" in choice:
         allowed = choice["allowed_tools"]
-        named_ones = [one for one in allowed["tools"] if one.get("type", "function") == "function"]
-        tools = only(tools, {one["function"]["name"] for one in named_ones})
+        tools = only(tools, {_name(one) for one in allowed["tools"] if one.get("type", FUNCTION) in CALLED})
         return required(tools) if allowed["mode"] == "required" else (tools, "auto")
-    named = tuple(tool for tool in tools if tool.name == choice["function"]["name"])
+    named = only(tools, (_name(choice),))
     if not named:
         raise InvalidField("tool_choice must be auto, none, required, or name one of the tools.", "tool_choice")
     return named, "required"

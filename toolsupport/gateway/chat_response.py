@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,8 +27,9 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import JSON
-from toolsupport.gateway import chat_shapes, error_replies
+from toolsupport.gateway import chat_shapes, custom_tools, error_replies
 from toolsupport.gateway.conversation import own_part
+from toolsupport.gateway.custom_tools import CUSTOM, InputReader
 from toolsupport.gateway.request_summary import RequestSummary
 
 NOT_AS_STREAMED = (
@@ -83,21 +84,28 @@ def reason(finished: Finished, tally: RequestSummary, *, called: bool) -> str:
 
 @dataclass(slots=True)
 class StreamedCall:
-    """The part of a call that was sent so far."""
+    """The part of a call that was sent so far: of its arguments, or of the text of a custom call."""
 
     index: int
     id: str
     name: str
+    custom: bool
     sent: str = ""
+    begun: bool = False
+    reader: InputReader = field(default_factory=InputReader)
 
 
 @dataclass(slots=True)
 class ChunkEncoder:
-    """Turns events into chunks of a stream. `failed` is the reason why the stream failed."""
+    """Turns events into chunks of a stream. `failed` is the reason why the stream failed.
+
+    `custom`: the names of the tools whose calls are custom ones.
+    """
 
     model: str
     tally: RequestSummary
     include_usage: bool = False
+    custom: Collection[str] = ()
     id: str = field(default_factory=lambda: new_id("chatcmpl-"))
     created: int = field(default_factory=lambda: int(time.time()))
     calls: dict[str, StreamedCall] = field(default_factory=dict)
@@ -126,7 +134,7 @@ class ChunkEncoder:
 
     def whole(self, events: Iterable[Event]) -> JSON:
         """Return the answer as one object, from events that end with Finished."""
-        return whole(self.model, events, self.tally)
+        return whole(self.model, events, self.tally, self.custom)
 
     def _text_line(self, text: str) -> bytes:
         """Return the chunk of a later piece of text: between its texts nothing of a chunk changes."""
@@ -154,7 +162,8 @@ class ChunkEncoder:
         if isinstance(event, ThinkingDelta):
             return [self._delta(reasoning_content=event.text)]
         if isinstance(event, CallDelta):
-            return [self._arguments(self._call(event.id, event.name), event.text)]
+            call = self._call(event.id, event.name)
+            return self._grown(call, call.reader.read(event.text) if call.custom else event.text)
         if isinstance(event, CallReady):
             return self._ready(event)
         if isinstance(event, Finished):
@@ -172,22 +181,27 @@ class ChunkEncoder:
 
     def _call(self, id: str, name: str) -> StreamedCall:
         # Servers restart their numbers in each answer; programs treat an id as unique.
-        return self.calls.setdefault(id, StreamedCall(len(self.calls), new_id("call_"), name))
+        return self.calls.setdefault(id, StreamedCall(len(self.calls), new_id("call_"), name, name in self.custom))
 
-    def _arguments(self, call: StreamedCall, text: str) -> JSON:
-        first: JSON = {} if call.sent else {"id": call.id, "type": "function"}
-        name: JSON = {} if call.sent else {"name": call.name}
-        call.sent += text
+    def _grown(self, call: StreamedCall, text: str) -> list[JSON]:
+        if call.begun and not text:
+            return []
+        kind = CUSTOM if call.custom else "function"
+        first: JSON = {} if call.begun else {"id": call.id, "type": kind}
+        name: JSON = {} if call.begun else {"name": call.name}
+        call.begun, call.sent = True, call.sent + text
+        if call.custom:
+            custom = chat_shapes.CUSTOM_PIECE(input=text, **name)
+            return [self._delta(tool_calls=[chat_shapes.CUSTOM_CALL_PIECE(index=call.index, custom=custom, **first)])]
         function = chat_shapes.FUNCTION_PIECE(arguments=text, **name)
-        return self._delta(tool_calls=[chat_shapes.CALL_PIECE(index=call.index, function=function, **first)])
+        return [self._delta(tool_calls=[chat_shapes.CALL_PIECE(index=call.index, function=function, **first)])]
 
     def _ready(self, event: CallReady) -> list[JSON]:
         """Return the rest of the call; the sent part can only be continued."""
-        call, whole = self._call(event.call.id, event.call.name), exact_json.dumps(event.call.arguments).decode()
+        call, whole = self._call(event.call.id, event.call.name), custom_tools.written(event.call, self.custom)
         signature_memory.keep(own_part(call.id), event.call)
-        if not call.sent or whole.startswith(call.sent):
-            rest = whole[len(call.sent) :]
-            return [self._arguments(call, rest)] if rest else []
+        if whole.startswith(call.sent):
+            return self._grown(call, whole[len(call.sent) :])
         if not same_arguments(call.sent, event.call.arguments):
             self.failed = Failed("garbled", NOT_AS_STREAMED)
         return []
@@ -220,14 +234,14 @@ def same_arguments(text: str, arguments: JSON) -> bool:
         return False
 
 
-def whole(model: str, events: Iterable[Event], tally: RequestSummary) -> JSON:
+def whole(model: str, events: Iterable[Event], tally: RequestSummary, custom: Collection[str] = ()) -> JSON:
     """Return the answer as one object, from events that end with Finished."""
     listed = list(events)
     reply = ReplyBuilder()
     for event in listed:
         reply.take(event)
     text, thoughts = reply.text, reply.thinking
-    calls = [_whole_call(event) for event in reply.calls if isinstance(event, CallReady)]
+    calls = [_whole_call(event, custom) for event in reply.calls if isinstance(event, CallReady)]
     more: JSON = {"reasoning_content": thoughts, "tool_calls": calls}
     message = chat_shapes.MESSAGE(
         content=None if calls and not text else text, **{name: value for name, value in more.items() if value}
@@ -244,8 +258,9 @@ def whole(model: str, events: Iterable[Event], tally: RequestSummary) -> JSON:
     )
 
 
-def _whole_call(event: CallReady) -> JSON:
-    arguments = exact_json.dumps(event.call.arguments).decode()
-    function, own = chat_shapes.FUNCTION(name=event.call.name, arguments=arguments), new_id("call_")
+def _whole_call(event: CallReady, custom: Collection[str]) -> JSON:
+    name, text, own = event.call.name, custom_tools.written(event.call, custom), new_id("call_")
     signature_memory.keep(own_part(own), event.call)
-    return chat_shapes.CALL(id=own, function=function)
+    if name in custom:
+        return chat_shapes.CUSTOM_CALL(id=own, custom=chat_shapes.CUSTOM(name=name, input=text))
+    return chat_shapes.CALL(id=own, function=chat_shapes.FUNCTION(name=name, arguments=text))

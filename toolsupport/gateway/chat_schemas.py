@@ -6,6 +6,7 @@ from toolsupport.core.types import JSON
 from toolsupport.gateway.messages.schemas import CALL_ID, INPUT, RESULT_BLOCK, TEXT_FIELD, of_type
 from toolsupport.gateway.request_schemas import (
     CHOICES,
+    GRAMMAR,
     MODE,
     MODEL,
     OBJECT,
@@ -17,6 +18,7 @@ from toolsupport.gateway.request_schemas import (
     TOOL_NAME,
     TOOLS,
     BodyCheck,
+    custom_format,
     whole_number,
 )
 from toolsupport.gateway.responses.schemas import FUNCTION as FUNCTION_TOOL
@@ -59,7 +61,7 @@ PART: JSON = _parts("thinking", "tool_use", "tool_result") | {
         of_type("tool_result", ["tool_use_id"], tool_use_id=CALL_ID, content=RESULT, is_error=SWITCH),
     ]
 }
-# A custom tool takes one text. None is offered here, but a conversation may have begun elsewhere.
+# A custom tool takes one text.
 CUSTOM_CALL: JSON = {
     "type": "object",
     "required": ["name", "input"],
@@ -116,6 +118,31 @@ FLAT_TOOL: JSON = {
     },
     "description": "a function with one schema, its parameters or its input_schema",
 }
+# Chat completions nest what a custom tool is; Cursor sends it flat, as in Responses, or a function of Messages.
+CUSTOM_FIELDS: JSON = {"name": TOOL_NAME, "description": TEXT_OR_NULL}
+CUSTOM_GRAMMAR: JSON = {"required": ["grammar"], "properties": {"grammar": {"type": "object", **GRAMMAR}}}
+CUSTOM_TOOL: JSON = {
+    "allOf": [
+        {
+            "if": {"required": ["name"], "not": {"required": ["custom"]}},
+            "then": {"properties": {**CUSTOM_FIELDS, "input_schema": PARAMETERS, "format": custom_format(GRAMMAR)}},
+        },
+        {
+            "if": {"anyOf": [{"required": ["custom"]}, {"not": {"required": ["name"]}}]},
+            "then": {
+                "required": ["custom"],
+                "properties": {
+                    "custom": {
+                        "type": "object",
+                        "required": ["name"],
+                        "properties": {**CUSTOM_FIELDS, "format": custom_format(CUSTOM_GRAMMAR)},
+                        "description": "an object with the name of the tool",
+                    }
+                },
+            },
+        },
+    ]
+}
 TOOL: JSON = {
     "type": "object",
     "properties": {
@@ -129,7 +156,8 @@ TOOL: JSON = {
         "then": FLAT_TOOL,
         "else": {"required": ["function"], "properties": {"function": {}}},
     },
-    "description": "a tool with a type; one of the type function has a function with a name",
+    "allOf": [{"if": {"properties": {"type": {"const": "custom"}}, "required": ["type"]}, "then": CUSTOM_TOOL}],
+    "description": "a tool with a type; one of the type function or custom has a field of that name with a name",
 }
 NAMED: JSON = {
     "type": "object",
@@ -139,17 +167,31 @@ NAMED: JSON = {
         "function": {"type": "object", "required": ["name"], "properties": {"name": TEXT}},
     },
 }
+CUSTOM_NAMED: JSON = {
+    "type": "object",
+    "required": ["type"],
+    "properties": {"type": {"const": "custom"}},
+    "anyOf": [
+        {
+            "required": ["custom"],
+            "properties": {"custom": {"type": "object", "required": ["name"], "properties": {"name": TEXT}}},
+        },
+        {"required": ["name"], "properties": {"name": TEXT}, "not": {"required": ["custom"]}},
+    ],
+}
 # Allowed tools of other types are left out, as in `tools`.
 ALLOWED: JSON = {
     "type": "object",
     "properties": {"type": TEXT},
     "if": {"properties": {"type": FUNCTION}},
     "then": NAMED,
+    "else": {"if": {"properties": {"type": {"const": "custom"}}}, "then": CUSTOM_NAMED},
 }
 CHOICE: JSON = {
     "anyOf": [
         {"enum": [*CHOICES, None]},
         NAMED,
+        CUSTOM_NAMED,
         # In the form of Messages or Responses, as Cursor sends it.
         {
             "type": "object",

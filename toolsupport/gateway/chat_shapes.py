@@ -26,11 +26,14 @@ FINISH = {"enum": ["stop", "length", "tool_calls", "content_filter"]}
 
 FUNCTION = Shape("ChatFunction", {"name": TEXT, "arguments": TEXT})
 CALL = Shape("ChatCall", {"id": TEXT, "function": FUNCTION.ref}, {"type": "function"})
+CUSTOM = Shape("ChatCustom", {"name": TEXT, "input": TEXT})
+CUSTOM_CALL = Shape("ChatCustomCall", {"id": TEXT, "custom": CUSTOM.ref}, {"type": "custom"})
+ANY_CALL = Choice("ChatAnyCall", (CALL, CUSTOM_CALL))
 MESSAGE = Shape(
     "ChatMessage",
     {"content": TEXT_OR_NULL},
     {"role": "assistant", "refusal": None},
-    {"reasoning_content": TEXT, "tool_calls": list_of(CALL.ref)},
+    {"reasoning_content": TEXT, "tool_calls": list_of(ANY_CALL.ref)},
 )
 CHOICE = Shape("ChatChoice", {"message": MESSAGE.ref, "finish_reason": FINISH}, {"index": 0, "logprobs": None})
 HEAD = {"id": TEXT, "created": WHOLE, "model": TEXT}
@@ -46,13 +49,20 @@ CALL_PIECE = Shape(
     {"index": WHOLE, "function": FUNCTION_PIECE.ref},
     optional={"id": TEXT, "type": {"const": "function"}},
 )
+CUSTOM_PIECE = Shape("ChatCustomPiece", {"input": TEXT}, optional={"name": TEXT})
+CUSTOM_CALL_PIECE = Shape(
+    "ChatCustomCallPiece",
+    {"index": WHOLE, "custom": CUSTOM_PIECE.ref},
+    optional={"id": TEXT, "type": {"const": "custom"}},
+)
+ANY_CALL_PIECE = Choice("ChatAnyCallPiece", (CALL_PIECE, CUSTOM_CALL_PIECE))
 DELTA = Shape(
     "ChatDelta",
     optional={
         "role": {"const": "assistant"},
         "content": TEXT,
         "reasoning_content": TEXT,
-        "tool_calls": list_of(CALL_PIECE.ref),
+        "tool_calls": list_of(ANY_CALL_PIECE.ref),
     },
 )
 CHUNK_CHOICE = Shape(
@@ -66,6 +76,6 @@ CHUNK = Shape(
 )
 EVENT = Choice("ChatEvent", (CHUNK, ERROR))
 SHAPES: tuple[Shape | Choice, ...] = (
-    *(SUMMARY, USAGE, FUNCTION, CALL, MESSAGE, CHOICE, COMPLETION),
-    *(FUNCTION_PIECE, CALL_PIECE, DELTA, CHUNK_CHOICE, CHUNK, EVENT),
+    *(SUMMARY, USAGE, FUNCTION, CALL, CUSTOM, CUSTOM_CALL, ANY_CALL, MESSAGE, CHOICE, COMPLETION),
+    *(FUNCTION_PIECE, CALL_PIECE, CUSTOM_PIECE, CUSTOM_CALL_PIECE, ANY_CALL_PIECE, DELTA, CHUNK_CHOICE, CHUNK, EVENT),
 )

@@ -23,7 +23,7 @@ WHOLE = frozenset({"num_predict", "top_k", "seed"})
 
 
 class NamespacedName(NamedTuple):
-    """A function of a namespace, as Codex sends the tools of an MCP server; `namespace` is the server's part."""
+    """A tool of a namespace, as Codex sends the tools of an MCP server; `namespace` is the server's part."""
 
     namespace: str
     name: str
@@ -33,8 +33,10 @@ class NamespacedName(NamedTuple):
 class GatewayRequest:
     """A parsed request. `choice` is one of CHOICES; if a tool is named, `tools` contains only that one.
 
-    `skipped`: types of tools that exist only at hosted services. `echo`: fields that the answer repeats.
-    `namespaced`: the functions of namespaces by the flat names that the model gets for them.
+    `skipped`: types of tools that exist only at hosted services, and `grammar` if a custom tool has one, which is not
+    enforced. `echo`: fields that the answer repeats.
+    `namespaced`: the tools of namespaces by the flat names that the model gets for them. `custom`: the names of those
+    `tools` whose calls are given back as custom calls.
     """
 
     model: str
@@ -48,6 +50,7 @@ class GatewayRequest:
     skipped: tuple[str, ...] = ()
     echo: Mapping[str, Any] = field(default_factory=dict)
     namespaced: Mapping[str, NamespacedName] = field(default_factory=dict)
+    custom: frozenset[str] = frozenset()
 
 
 def parsed(body: bytes) -> JSON:

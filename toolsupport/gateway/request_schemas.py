@@ -54,6 +54,24 @@ PARAMETERS: JSON = {
     },
     "description": "a JSON Schema of the type object",
 }
+# The grammar of a custom tool, and the schema of a `format` that has it.
+GRAMMAR: JSON = {
+    "required": ["syntax", "definition"],
+    "properties": {"syntax": {"enum": ["lark", "regex"]}, "definition": TEXT},
+}
+
+
+def custom_format(grammar: JSON) -> JSON:
+    return {
+        "type": ["object", "null"],
+        "required": ["type"],
+        "properties": {"type": {"enum": ["text", "grammar"]}},
+        "if": {"properties": {"type": {"const": "grammar"}}},
+        "then": grammar,
+        "description": "an object of the type text, or grammar with a syntax (lark or regex) and a definition",
+    }
+
+
 TOOLS: JSON = {
     "type": ["array", "null"],
     "maxItems": MOST_TOOLS,

@@ -120,7 +120,7 @@ def _event(draft: _OllamaDraft) -> Event:
     arguments, repairs = (draft.arguments, ()) if draft.whole else _repaired(draft.text)
     if isinstance(arguments, dict):
         return CallReady(ToolCall(draft.id, draft.name, arguments, repairs), raw)
-    return CallRejected(draft.name, NO_OBJECT + json_repair.hint(raw), raw, draft.id)
+    return CallRejected(draft.name, NO_OBJECT + json_repair.hint(raw), raw, draft.id, arguments=raw)
 
 
 def _dump(arguments: Any) -> str:

@@ -257,7 +257,7 @@ def _event(draft: _OpenAIDraft, read: _ReadArguments, signature: Signature | Non
     if not arguments and PAIRS in draft.name:
         return _in_its_name(draft, raw, signature)
     if arguments is None:
-        return CallRejected(draft.name, NO_OBJECT + json_repair.hint(raw), raw, draft.id)
+        return CallRejected(draft.name, NO_OBJECT + json_repair.hint(raw), raw, draft.id, arguments=raw)
     return CallReady(ToolCall(draft.id, draft.name, arguments, read.repairs, signature), raw)
 
 

@@ -23,6 +23,8 @@ FUNCTION = {"name": "mcp__files__read", "description": "Reads.", "parameters": S
 PIXEL = "data:image/png;base64,AAAA"
 PICTURE = {"type": "image_url", "image_url": {"url": PIXEL, "detail": "low"}}
 CALL = {"id": "call_1", "type": "function", "index": 0, "function": {"name": "read", "arguments": ""}}
+GRAMMAR = {"syntax": "lark", "definition": "x"}
+PATCH = {"name": "x", "description": "Edits.", "format": {"type": "grammar", "grammar": GRAMMAR}}
 CODEX: JSON = {
     "model": "m",
     "instructions": "You are Codex.",
@@ -119,10 +121,16 @@ CHAT: JSON = {
         {"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}], "annotations": [], "audio": None},
         {"role": "user", "content": [{"type": "file", "file": {"file_data": "data:text/plain;base64,AAAA"}}]},
     ],
-    "tools": [{"type": "function", "function": FUNCTION}, {"type": "custom", "custom": {"name": "x"}}],
+    "tools": [{"type": "function", "function": FUNCTION}, {"type": "custom", "custom": PATCH}],
     "tool_choice": {
         "type": "allowed_tools",
-        "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": FUNCTION["name"]}}]},
+        "allowed_tools": {
+            "mode": "auto",
+            "tools": [
+                {"type": "function", "function": {"name": FUNCTION["name"]}},
+                {"type": "custom", "custom": {"name": "x"}},
+            ],
+        },
     },
     "stream": True,
     "stream_options": {"include_usage": True, "include_obfuscation": False},
@@ -199,7 +207,10 @@ ODD: list[Any] = [
     *(None, True, False, 0, -1, 1.5, 10**30, "", "x", "\0", "😀", "a b", [], {}, [None], [[]], {"type": "x"}, {"": 1}),
     *({"type": None}, {"type": "text"}, [{"type": "text"}], PIXEL, "auto", "function", {"type": "function"}),
 ]
-ADDED = ("type", "content", "name", "id", "input", "source", "extra", "role", "text", "output", "title")
+ADDED = (
+    *("type", "content", "name", "id", "input", "source", "extra", "role", "text", "output", "title"),
+    *("custom", "function", "format", "grammar", "input_schema", "parameters", "tool"),
+)
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -334,7 +334,6 @@ def test_a_refusal_beside_the_content_stays_in_the_conversation(fields: dict[str
 
 
 def test_custom_tools_are_read_in_a_choice_and_in_earlier_calls() -> None:
-    # Documented: tools that are left out are no error. A conversation may have begun with another service.
     custom = {"id": "c1", "type": "custom", "custom": {"name": "patch", "input": "***"}}
     allowed = {"mode": "auto", "tools": [{"type": "custom", "custom": {"name": "patch"}}, {"type": "function"} | OTHER]}
     found = asked(
@@ -342,7 +341,7 @@ def test_custom_tools_are_read_in_a_choice_and_in_earlier_calls() -> None:
         tools=[TOOL, OTHER, {"type": "custom", "custom": {"name": "patch"}}],
         tool_choice={"type": "allowed_tools", "allowed_tools": allowed},
     )
-    assert ([tool.name for tool in found.tools], found.choice, found.skipped) == (["other"], "auto", ("custom",))
+    assert ([tool.name for tool in found.tools], found.choice, found.skipped) == (["other", "patch"], "auto", ())
     assert [(call.name, call.arguments) for call in found.log[1].calls] == [("patch", {"input": "***"})]
 
 
@@ -367,7 +366,7 @@ def test_an_image_is_never_fetched(url: str) -> None:  # SAFETY (Gateway)
 
 @every(
     "kind",
-    ["web_search", "custom", "computer_use_preview", "mcp", "local_shell", "retrieval", "天气", "x" * 300],
+    ["web_search", "computer_use_preview", "mcp", "local_shell", "retrieval", "天气", "x" * 300],
 )
 def test_tools_of_hosted_services_are_left_out_and_named(kind: str) -> None:
     # Clients send them beside their own tools: an error would end their work.

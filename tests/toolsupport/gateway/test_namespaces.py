@@ -118,8 +118,8 @@ def named_in(given: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_other_tools_of_namespaces_are_left_out() -> None:
-    found = asked(tools=[space("a", {"type": "custom", "name": "x"}, LIST)])
-    assert ([one.name for one in found.tools], found.skipped) == (["a__list_directory"], ("custom",))
+    found = asked(tools=[space("a", {"type": "web_search", "name": "x"}, LIST)])
+    assert ([one.name for one in found.tools], found.skipped) == (["a__list_directory"], ("web_search",))
 
 
 @pytest.mark.asyncio

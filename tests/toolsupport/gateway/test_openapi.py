@@ -73,6 +73,10 @@ def described(schema: JSON, place: str = "") -> set[str]:
 TOOL = {"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {}}}
 FLAT = {"type": "function", "name": "add", "description": "Adds.", "parameters": {}}
 CLAUDE = {"name": "subtract", "description": "Subtracts.", "input_schema": {}}
+GRAMMAR = {"syntax": "lark", "definition": "start: A"}
+RUN = {"type": "custom", "name": "run", "description": "Runs.", "format": {"type": "grammar", **GRAMMAR}}
+NESTED_RUN = RUN | {"name": "start", "format": {"type": "grammar", "grammar": GRAMMAR}}
+CUSTOM_TOOLS = [RUN, {"type": "custom", "custom": NESTED_RUN}]
 CALL = {"id": "c", "function": {"name": "add", "arguments": {}}}
 CUSTOM = {"id": "d", "type": "custom", "custom": {"name": "run", "input": "ls"}}
 PARTS = [
@@ -82,6 +86,7 @@ PARTS = [
     {"type": "file", "file": {"filename": "a", "file_data": "data:text/plain;base64,AA=="}},
 ]
 NAMED = {"type": "function", "function": {"name": "add"}}
+NAMED_CUSTOM = {"type": "custom", "custom": {"name": "start"}}
 ALLOWED = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [NAMED]}}
 INPUT_PARTS = [
     {"type": "input_text", "text": ""},
@@ -100,12 +105,12 @@ RESPONSES_BODY: JSON = {
         {"type": "custom_tool_call", "call_id": "d", "name": "run", "input": "ls"},
         {"type": "custom_tool_call_output", "call_id": "d", "output": "a"},
     ],
-    "tools": [FLAT, {"type": "namespace", "name": "mcp", "tools": [FLAT]}],
+    "tools": [FLAT, RUN, {"type": "namespace", "name": "mcp", "tools": [FLAT, RUN]}],
     "tool_choice": {"type": "function", "name": "add"},
     "text": {"format": {"type": "json_schema", "name": "x", "schema": {}}},
 }
 ALLOWED_FLAT = {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "add"}]}
-ITEMS_BODY = RESPONSES_BODY | {"tools": [FLAT], "stream_options": {"include_usage": True}}
+ITEMS_BODY = RESPONSES_BODY | {"tools": [FLAT, RUN], "stream_options": {"include_usage": True}}
 PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
 LINKED = {"type": "document", "title": "T", "source": {"type": "url", "url": "https://a/b.pdf"}}
 BLOCKS: list[JSON] = [
@@ -129,7 +134,7 @@ QUESTION_BODY: JSON = {
         {"role": "user", "content": [PICTURE]},
     ],
     "system": BLOCKS[:1],
-    "tools": [TOOL, FLAT | {"name": "divide"}, CLAUDE],
+    "tools": [TOOL, FLAT | {"name": "divide"}, CLAUDE, *CUSTOM_TOOLS],
     "tool_choice": NAMED,
     "stream_options": {"include_usage": True},
 }
@@ -181,7 +186,13 @@ CHECKED_MESSAGES = {
     [
         (
             *("Question", QUESTIONS, chat_request.asked),
-            *((QUESTION_BODY, *(QUESTION_BODY | {"tool_choice": one} for one in (ALLOWED, IN_MESSAGES))), CHECKED_ONLY),
+            *(
+                (
+                    QUESTION_BODY,
+                    *(QUESTION_BODY | {"tool_choice": one} for one in (ALLOWED, IN_MESSAGES, NAMED_CUSTOM)),
+                ),
+                CHECKED_ONLY,
+            ),
         ),
         (
             *("QuestionOfItems", ITEM_QUESTIONS, chat_request.asked_by_items),

@@ -245,7 +245,7 @@ def test_a_choice_is_read(choice: Any, expected: tuple[str, int]) -> None:
     assert (found.choice, len(found.tools)) == expected
 
 
-HOSTED = ("web_search", "namespace", "custom", "local_shell", "code_interpreter", "image_generation", "something_new")
+HOSTED = ("web_search", "namespace", "local_shell", "code_interpreter", "image_generation", "something_new")
 
 
 def test_tools_of_hosted_services_are_left_out() -> None:  # G5

@@ -26,6 +26,11 @@ APIS: dict[str, tuple[Choice, Shape]] = {
     "/v1/messages": (messages_shapes.EVENT, messages_shapes.MESSAGE),
 }
 AUTO = {"/v1/messages": {"type": "auto"}}
+PATCH = [{"role": "user", "content": 'Call apply_patch with {"input": "a text"}'}]
+CUSTOM: dict[str, dict[str, Any]] = {
+    "/v1/chat/completions": {"messages": PATCH, "tools": [{"type": "custom", "custom": {"name": "apply_patch"}}]},
+    "/v1/responses": {"input": PATCH, "tools": [{"type": "custom", "name": "apply_patch"}]},
+}
 LIMIT = {"/v1/responses": "max_output_tokens"}
 # Models whose answers have calls, text, reasoning, an end within the text, and calls in text.
 MODELS: dict[str, dict[str, Any]] = {
@@ -67,11 +72,11 @@ async def events(program: Program, path: str, body: dict[str, Any]) -> list[tupl
 
 
 def bodies(path: str, model: str) -> list[dict[str, Any]]:
-    """A request with tools, and one that reaches its limit of tokens."""
+    """A request with tools, one that reaches its limit of tokens, and one with a custom tool."""
     body = ASKED[path][0] | {"model": model, "tool_choice": AUTO.get(path, "auto")}
     options = {"stream_options": {"include_usage": True}} if path == "/v1/chat/completions" else {}
     cut = {LIMIT.get(path, "max_tokens"): 1, "tools": None, "tool_choice": None}
-    return [body | options, body | cut]
+    return [body | options, body | cut, *([body | CUSTOM[path]] if path in CUSTOM else [])]
 
 
 @pytest.mark.asyncio

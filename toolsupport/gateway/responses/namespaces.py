@@ -1,4 +1,4 @@
-"""Gives the functions of namespaces one name each, which model servers can take, and finds them again by it."""
+"""Gives the tools of namespaces one name each, which model servers can take, and finds them again by it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from toolsupport.core.types import JSON
+from toolsupport.gateway.custom_tools import CALLED
 from toolsupport.gateway.parsed_request import NamespacedName
 from toolsupport.gateway.request_errors import InvalidField
 from toolsupport.gateway.request_schemas import MOST_TOOLS, TOOLS
 
-NAMESPACE, FUNCTION = "namespace", "function"
+NAMESPACE = "namespace"
 BETWEEN = "__"
 UNSENDABLE = re.compile(r"[^a-zA-Z0-9_-]")
 LONGEST, HASH_LENGTH = 64, 8
@@ -55,12 +56,12 @@ class FlatNames:
 
 
 def flat_names(tools: Iterable[JSON]) -> FlatNames:
-    """Return the names for a request with these tools; those of its other functions are taken."""
-    return FlatNames({tool["name"] for tool in tools if tool["type"] == FUNCTION})
+    """Return the names for a request with these tools; those of its other tools are taken."""
+    return FlatNames({tool["name"] for tool in tools if tool["type"] in CALLED})
 
 
 def opened(tools: list[JSON], names: FlatNames) -> list[tuple[JSON, str]]:
-    """Return the tools, those of each namespace in its place, with the names that the model gets for functions.
+    """Return the tools, those of each namespace in its place, with the names that the model gets for them.
 
     A namespace without tools stays. Raises InvalidField for too many tools in all.
     """
@@ -74,4 +75,4 @@ def opened(tools: list[JSON], names: FlatNames) -> list[tuple[JSON, str]]:
 
 
 def _name(tool: JSON, namespace: str | None, names: FlatNames) -> str:
-    return names.of(tool["name"], namespace) if tool["type"] == FUNCTION else ""
+    return names.of(tool["name"], namespace) if tool["type"] in CALLED else ""

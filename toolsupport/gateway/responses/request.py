@@ -9,7 +9,9 @@ from typing import Any
 
 from toolsupport.core.prompt.history_rendering import result_in_words
 from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall, ToolSpec
+from toolsupport.gateway import custom_tools
 from toolsupport.gateway.conversation import arguments_of, file_text, image
+from toolsupport.gateway.custom_tools import CALLED, CUSTOM
 from toolsupport.gateway.parsed_request import (
     GatewayRequest,
     integers,
@@ -21,7 +23,7 @@ from toolsupport.gateway.parsed_request import (
     usable,
 )
 from toolsupport.gateway.request_errors import InvalidField
-from toolsupport.gateway.responses.namespaces import FUNCTION, FlatNames, flat_names, opened
+from toolsupport.gateway.responses.namespaces import FlatNames, flat_names, opened
 from toolsupport.gateway.responses.schemas import CHECK, OUTPUTS
 from toolsupport.gateway.responses.shapes import DEFAULTS
 
@@ -39,7 +41,7 @@ def read(body: bytes) -> GatewayRequest:
 def asked(given: JSON) -> GatewayRequest:
     """Parse a body that fits the schema. Raises InvalidField if two of its fields contradict each other."""
     names = flat_names(given.get("tools") or [])
-    tools, skipped = _tools(given.get("tools") or [], names)
+    tools, custom, skipped = _tools(given.get("tools") or [], names)
     tools, choice = _chosen(tools, given.get("tool_choice"), names)
     return GatewayRequest(
         model=given["model"],
@@ -60,6 +62,7 @@ def asked(given: JSON) -> GatewayRequest:
         echo={name: given[name] for name in DEFAULTS if given.get(name) is not None}
         | {"parallel_tool_calls": given.get("parallel_tool_calls") is not False},
         namespaced=names.origins(),
+        custom=custom,
     )
 
 
@@ -73,13 +76,19 @@ def _response_format(given: JSON) -> JSON | None:
     return {"type": "json_schema", "json_schema": {name: form[name] for name in form if name != "type"}}
 
 
-def _tools(given: list[JSON], names: FlatNames) -> tuple[tuple[ToolSpec, ...], tuple[str, ...]]:
-    """Return the tools that a program runs, and the types of those that only hosted services have."""
+def _tools(given: list[JSON], names: FlatNames) -> tuple[tuple[ToolSpec, ...], frozenset[str], tuple[str, ...]]:
+    """Return the tools that a program runs, the names of the custom ones, and what was left out."""
     found = opened(given, names)
-    functions = tuple(
-        replace(ToolSpec.from_openai({"function": tool}), name=name) for tool, name in found if tool["type"] == FUNCTION
-    )
-    return usable(functions), tuple(sorted({tool["type"] for tool, _ in found} - {FUNCTION}))
+    others = {tool["type"] for tool, _ in found} - {*CALLED}
+    custom = {name: tool for tool, name in found if tool["type"] == CUSTOM}
+    specs = tuple(_spec(tool, name) for tool, name in found if tool["type"] in CALLED)
+    return usable(specs), frozenset(custom), tuple(sorted(others | custom_tools.left_out(custom.values())))
+
+
+def _spec(tool: JSON, name: str) -> ToolSpec:
+    if tool["type"] == CUSTOM:
+        return custom_tools.spec(tool, name)
+    return replace(ToolSpec.from_openai({"function": tool}), name=name)
 
 
 def _chosen(tools: tuple[ToolSpec, ...], choice: Any, names: FlatNames) -> tuple[tuple[ToolSpec, ...], str]:
@@ -88,7 +97,7 @@ def _chosen(tools: tuple[ToolSpec, ...], choice: Any, names: FlatNames) -> tuple
         allowed = [names.of(name, namespace) for name, namespace in given if isinstance(name, str)]
         tools, choice = only(tools, allowed), choice["mode"]
     if isinstance(choice, dict):
-        if choice["type"] != "function":
+        if choice["type"] not in CALLED:
             raise InvalidField(f"A tool of the type {choice['type']} cannot be required here.", "tool_choice")
         return named(tools, names.of(choice.get("name", ""), choice.get("namespace")))
     if choice == "required":

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from toolsupport.core.events import Event, Failed
+from toolsupport.core.json_shapes import Shape
 from toolsupport.core.types import JSON
 from toolsupport.gateway import error_replies
 from toolsupport.gateway.block_ordering import Block, BlockStream, Kind, Step
@@ -38,28 +39,33 @@ Namespaced = Mapping[str, NamespacedName]
 
 
 def called(block: Block, namespaced: Namespaced) -> JSON:
-    """Return the name of a called function, and its namespace if it has one: Codex runs no call under a flat name."""
+    """Return the name of a called tool, and its namespace if it has one: Codex runs no call under a flat name."""
     named = namespaced.get(block.name)
     return {"name": named.name, "namespace": named.namespace} if named else {"name": block.name}
 
 
 def item(block: Block, namespaced: Namespaced, *, begun: bool = False) -> JSON:
     """Return the item of a block, with its content so far."""
-    whole = block.whole or block.kind is not Kind.CALL
+    whole = block.whole or not block.kind.calls
     status = "in_progress" if begun else "completed" if whole else "incomplete"
-    if block.kind is Kind.CALL:
-        arguments = "" if begun else block.text
-        return shapes.CALL_ITEM(
-            id=f"fc_{block.id}",
-            status=status,
-            call_id=f"call_{block.id}",
-            **called(block, namespaced),
-            arguments=arguments,
-        )
+    if block.kind.calls:
+        shape, prefix, field = CALLS[block.kind]
+        text = {field: "" if begun else block.text}
+        of_call = {"call_id": f"call_{block.id}", **called(block, namespaced), **text}
+        return shape(id=f"{prefix}_{block.id}", status=status, **of_call)
     parts = [] if begun else [part(block)]
     if block.kind is Kind.REASONING:
         return shapes.REASONING_ITEM(id=f"rs_{block.id}", status=status, content=parts)
     return shapes.MESSAGE_ITEM(id=f"msg_{block.id}", status=status, content=parts)
+
+
+# Kind of a call → its item, what the id of that begins with, and the field with its text.
+CALLS: Mapping[Kind, tuple[Shape, str, str]] = MappingProxyType(
+    {
+        Kind.CALL: (shapes.CALL_ITEM, "fc", "arguments"),
+        Kind.CUSTOM: (shapes.CUSTOM_ITEM, "ctc", "input"),
+    }
+)
 
 
 def part(block: Block, text: str | None = None) -> JSON:
@@ -76,8 +82,11 @@ class ResponseEncoder:
     tally: RequestSummary
     id: str = field(default_factory=lambda: new_id("resp_"))
     created: int = field(default_factory=lambda: int(time.time()))
-    stream: BlockStream = field(default_factory=BlockStream)
+    stream: BlockStream = field(init=False)
     _sent: int = 0
+
+    def __post_init__(self) -> None:
+        self.stream = BlockStream(self.prepared.asked.custom)
 
     @property
     def failed(self) -> Failed | None:
@@ -122,7 +131,7 @@ class ResponseEncoder:
         place = {"item_id": item(block, names)["id"], "output_index": block.number}
         if step is Step.BEGINS:
             added = self._event("output_item.added", output_index=block.number, item=item(block, names, begun=True))
-            if block.kind is Kind.CALL:
+            if block.kind.calls:
                 return [added]
             return [added, self._event("content_part.added", **place, content_index=0, part=part(block, ""))]
         grows, ends = shapes.GROWTH[block.kind]
@@ -130,6 +139,8 @@ class ResponseEncoder:
             return [self._event(grows, **place, **DETAILS[block.kind], delta=text)]
         if block.kind is Kind.CALL:
             made = [self._event(ends, **place, name=called(block, names)["name"], arguments=text)]
+        elif block.kind is Kind.CUSTOM:
+            made = [self._event(ends, **place, input=text)]
         else:
             made = [
                 self._event(ends, **place, **DETAILS[block.kind], text=text),
@@ -162,7 +173,12 @@ class ResponseEncoder:
 CUT_BY: Mapping[str, str] = MappingProxyType({"length": "max_output_tokens", FILTERED: "content_filter"})
 # Further fields of the events of text and of reasoning, besides place and text.
 DETAILS: Mapping[Kind, JSON] = MappingProxyType(
-    {Kind.TEXT: {"content_index": 0, "logprobs": []}, Kind.REASONING: {"content_index": 0}, Kind.CALL: {}}
+    {
+        Kind.TEXT: {"content_index": 0, "logprobs": []},
+        Kind.REASONING: {"content_index": 0},
+        Kind.CALL: {},
+        Kind.CUSTOM: {},
+    }
 )
 
 

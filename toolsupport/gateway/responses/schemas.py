@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolsupport.core.types import JSON
 from toolsupport.gateway.request_schemas import (
     CHOICES,
+    GRAMMAR,
     MODE,
     MODEL,
     NAME,
@@ -15,6 +16,7 @@ from toolsupport.gateway.request_schemas import (
     TOOL_NAME,
     TOOLS,
     BodyCheck,
+    custom_format,
     whole_number,
 )
 
@@ -88,19 +90,26 @@ FUNCTION: JSON = {
     },
     "if": {"properties": {"type": {"const": "function"}}},
     "then": {"required": ["name"], "properties": {"name": TOOL_NAME, "parameters": PARAMETERS}},
-    "description": "a tool with a type; one of the type function has a name",
+    "allOf": [
+        {
+            "if": {"properties": {"type": {"const": "custom"}}, "required": ["type"]},
+            "then": {"required": ["name"], "properties": {"name": TOOL_NAME, "format": custom_format(GRAMMAR)}},
+        }
+    ],
+    "description": "a tool with a type; one of the type function or custom has a name",
 }
 SPACE: JSON = {"type": "string", "pattern": NAME, "description": "a text, the name of the namespace"}
 TOOL: JSON = {
     **FUNCTION,
     # Codex sends the tools of each MCP server in a namespace.
     "allOf": [
+        *FUNCTION["allOf"],
         {
             "if": {"properties": {"type": {"const": "namespace"}}},
             "then": {"required": ["name"], "properties": {"name": SPACE, "tools": TOOLS | {"items": FUNCTION}}},
-        }
+        },
     ],
-    "description": "a tool with a type; one of the type function or namespace has a name",
+    "description": "a tool with a type; one of the type function, custom or namespace has a name",
 }
 NAMED: JSON = {"type": "object", "properties": {"name": {}, "namespace": NAMESPACE}}
 CHOICE: JSON = {

@@ -48,13 +48,19 @@ CALL_ITEM = Shape(
     {"type": "function_call"},
     {"namespace": TEXT},
 )
+CUSTOM_ITEM = Shape(
+    "ResponsesCustomToolCall",
+    {**STATE, "call_id": TEXT, "name": TEXT, "input": TEXT},
+    {"type": "custom_tool_call"},
+    {"namespace": TEXT},
+)
 MESSAGE_ITEM = Shape(
     "ResponsesMessage", {**STATE, "content": list_of(TEXT_PART.ref)}, {"type": "message", "role": "assistant"}
 )
 REASONING_ITEM = Shape(
     "ResponsesReasoning", {**STATE, "content": list_of(REASONING_PART.ref)}, {"type": "reasoning", "summary": []}
 )
-ITEM = Choice("ResponsesItem", (MESSAGE_ITEM, REASONING_ITEM, CALL_ITEM))
+ITEM = Choice("ResponsesItem", (MESSAGE_ITEM, REASONING_ITEM, CALL_ITEM, CUSTOM_ITEM))
 FAILURE = Shape("ResponsesFailure", {"code": TEXT, "message": TEXT, "type": TEXT})
 CUT = Shape("ResponsesIncompleteDetails", {"reason": {"enum": ["max_output_tokens", "content_filter"]}})
 EFFORT = Shape("ResponsesEffort", {}, {"effort": None, "summary": None})
@@ -110,6 +116,8 @@ EVENTS: Mapping[str, Shape] = MappingProxyType(
             _event("reasoning_text.done", **IN_PART, text=TEXT),
             _event("function_call_arguments.delta", **PLACE, delta=TEXT),
             _event("function_call_arguments.done", **PLACE, name=TEXT, arguments=TEXT),
+            _event("custom_tool_call_input.delta", **PLACE, delta=TEXT),
+            _event("custom_tool_call_input.done", **PLACE, input=TEXT),
         )
     }
 )
@@ -119,11 +127,13 @@ GROWTH: Mapping[Kind, tuple[str, str]] = MappingProxyType(
         Kind.TEXT: ("output_text.delta", "output_text.done"),
         Kind.REASONING: ("reasoning_text.delta", "reasoning_text.done"),
         Kind.CALL: ("function_call_arguments.delta", "function_call_arguments.done"),
+        Kind.CUSTOM: ("custom_tool_call_input.delta", "custom_tool_call_input.done"),
     }
 )
 EVENT = Choice("ResponsesEvent", tuple(EVENTS.values()))
 SHAPES: tuple[Shape | Choice, ...] = (
-    *(INPUT_DETAILS, OUTPUT_DETAILS, USAGE, TEXT_PART, REASONING_PART, PART, CALL_ITEM, MESSAGE_ITEM, REASONING_ITEM),
+    *(INPUT_DETAILS, OUTPUT_DETAILS, USAGE, TEXT_PART, REASONING_PART, PART),
+    *(CALL_ITEM, CUSTOM_ITEM, MESSAGE_ITEM, REASONING_ITEM),
     *(ITEM, FAILURE, CUT, EFFORT, RESPONSE, EVENT),
     *EVENTS.values(),
 )
