@@ -4,24 +4,23 @@ Tools are sent only to a model that is known to support them, or by a probe: the
 the capabilities once more, and the codec refuses on its own. If the server refuses the tools all the same, an event
 follows, and the request is repeated without them; a probe gets the event and the failure. A server that refuses tools
 together with streaming is asked again with tools and without streaming. If the server could not parse a call of its
-model, the model gets the error and is asked again, at most twice, whatever part of its reply was seen: the reply
-continues, and calls of the failed attempt do not count. A model without the ability to think is not asked to; if the
-server refuses thinking all the same, the request is repeated without that setting.
+model, the call is read from the error, where that holds it. Else the model gets the error and is asked again, at most
+twice, whatever part of its reply was seen: the reply continues, and calls of the failed attempt do not count. A model
+without the ability to think is not asked to; if the server refuses thinking all the same, the request is repeated
+without that setting.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 
-from toolsupport import loop_share, providers, refused_settings, thinking_setting
+from toolsupport import call_in_error, loop_share, providers, refused_settings, stepwise_reader, thinking_setting
 from toolsupport.config import metrics
 from toolsupport.core import completed_tools, expected_reply, forced_calls, prompt, retry_prompts, schema_limits
 from toolsupport.core.call_validation import check as check_call
-from toolsupport.core.call_validation import preparing
 from toolsupport.core.constrained import SchemaRules, call_schema
 from toolsupport.core.constrained.schema_enforcement import ReplyBeginning, is_refusal
 from toolsupport.core.copied_marks import CopiedMarks
@@ -55,10 +54,8 @@ from toolsupport.core.types import JSON, ChatMessage, Endpoint, Permit, Request,
 from toolsupport.providers.exchange_recorder import ExchangeRecorder
 
 Trouble = ToolsRefused | CallGarbled | SchemaRefused
-# Characters of a reply that are read at once: some marks take 15 µs each.
-SLICE = 200
-REPLY_PARTS = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
-CALLS = (CallReady, CallFound)
+CALL_PARTS = (CallDelta, CallReady, CallRejected)
+REPLY_PARTS = (TextDelta, ThinkingDelta, *CALL_PARTS)
 
 
 async def ask(
@@ -118,14 +115,21 @@ class _ExchangeState:
     messages: Sequence[ChatMessage] = ()
     reply: ReplyBuilder = field(default_factory=ReplyBuilder)
     silent: bool = True
+    called: bool = False
     refused: bool = False
     garbled: int = 0
 
     def __post_init__(self) -> None:
         self.messages = self.question
 
-    def record(self, events: Sequence[Event]) -> None:
-        for event in events:
+    def begin(self) -> None:
+        """Begin an attempt: nothing of it was seen, and no call."""
+        self.silent, self.called = True, False
+
+    def record(self, *batches: Sequence[Event]) -> None:
+        """Record the events of a reply: first the server's, if they are given, and last the checked ones."""
+        self.called = self.called or any(isinstance(event, CALL_PARTS) for batch in batches for event in batch)
+        for event in batches[-1]:
             self.reply.take(event)
 
     def again(self, trouble: Trouble) -> None:
@@ -146,19 +150,11 @@ async def _answer(
     request_spec = thinking_setting.as_possible(endpoint, request_spec, asking.messages)
     size, defined = sum(message.size for message in asking.messages), schema_limits.size_of(request_spec.tools)
     request = await loop_share.apart(lambda: make_request(request_spec, asking.messages), size + defined)
-    asking.silent, before, beginning, offered = True, asking.reply.text, ReplyBeginning(), request_spec.callable
-    listener = _reader(request_spec, offered, request)
-    results = ResultIndex(asking.messages)
-    copied = CopiedMarks(asking.messages if request_spec.format in FORMATS else ())
+    asking.begin()
+    check, beginning, offered = _EventCheck(request_spec, request, asking), ReplyBeginning(), request_spec.callable
     if size > loop_share.LONG:
-        await asyncio.to_thread(lambda: (results.prepared(), copied.ours))
-    called_for = request_spec.permit is Permit.PROBE or forced_calls.is_required(request_spec)
-    listener.set_circumstances(expected_reply.circumstances(asking.question, results.hold, called_for))
-
-    def check(event: Event) -> Event | None:
-        event = copied.restored(event)
-        return _checked(event, offered, before) if _meant(event, request_spec, request, results) else None
-
+        await asyncio.to_thread(check.prepare)
+    listener = check.reader(request_spec)
     async with aclosing(refused_settings.stream(endpoint, request, request_spec.options, asking.recorder)) as batches:
         async for batch in batches:
             asking.silent = asking.silent and not any(isinstance(event, REPLY_PARTS) for event in batch)
@@ -169,108 +165,70 @@ async def _answer(
             if trouble and _ends_at_once(trouble, request, asking):
                 yield [*batch[:-1], trouble, batch[-1]] if request_spec.permit is Permit.PROBE else [trouble]
                 continue
-            checked_events = await _read(listener, batch, check, offered)
-            asking.record(checked_events)
+            checked_events = await stepwise_reader.read(listener, batch, check, offered)
+            asking.record(batch, checked_events)
             checked_events = [*_dropped(beginning, batch, request), *checked_events]
             if isinstance(trouble, CallGarbled):
-                checked_events = _unreadable(checked_events, trouble, asking)
+                checked_events = await _unreadable(checked_events, trouble, check)
             if checked_events:
                 yield checked_events
 
 
-def _reader(request_spec: RequestSpec, offered: Sequence[ToolSpec], request: Request) -> ReplyReader:
-    stops = request_spec.options.get("stop") or ()
-    return ReplyReader(request_spec.format, offered, thinking_setting.begins_inside(request_spec, request), stops)
+class _EventCheck:
+    """Checks what one attempt reads from its reply: calls against their tools, by the messages of the request."""
+
+    def __init__(self, request_spec: RequestSpec, request: Request, asking: _ExchangeState) -> None:
+        self.request_spec, self.request, self.asking = request_spec, request, asking
+        self.before = asking.reply.text
+        self._results = ResultIndex(asking.messages)
+        self._copied = CopiedMarks(asking.messages if request_spec.format in FORMATS else ())
+
+    def prepare(self) -> None:
+        """Index long messages."""
+        _ = (self._results.prepared(), self._copied.ours)
+
+    def reader(self, request_spec: RequestSpec) -> ReplyReader:
+        """Return a reader of one reply in the format of the spec."""
+        begins_inside = thinking_setting.begins_inside(request_spec, self.request)
+        stops = request_spec.options.get("stop") or ()
+        listener = ReplyReader(request_spec.format, request_spec.callable, begins_inside, stops)
+        called_for = request_spec.permit is Permit.PROBE or forced_calls.is_required(request_spec)
+        shown = expected_reply.circumstances(self.asking.question, self._results.hold, called_for)
+        listener.set_circumstances(shown)
+        return listener
+
+    def __call__(self, event: Event) -> Event | None:
+        event = self._copied.restored(event)
+        if not _meant(event, self.request_spec, self.request, self._results):
+            return None
+        return _checked(event, self.request_spec.callable, self.before)
 
 
-async def _read(
-    listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None], offered: Sequence[ToolSpec]
-) -> list[Event]:
-    """Return what the reader makes of a batch and the check keeps, in steps between which other answers continue."""
-    if text := _short_text(batch):
-        events = await loop_share.brief(listener.short_text, text)
-        return events if is_text(events) else [checked for event in events if (checked := check(event)) is not None]
-    found: list[Event] = []
-    parts, read = _parts(listener, batch, check, offered), False
-    while not read:
-        async with loop_share.step() as step:
-            for part in parts:
-                found += part
-                if step.over():
-                    break
-            else:
-                read = True
-    return found
-
-
-def _short_text(batch: Sequence[Event]) -> str:
-    """Return the text of a batch that is nothing else and fits into a slice; else ""."""
-    text = ""
-    for event in batch:
-        if type(event) is not TextDelta:
-            return ""
-        text += event.text
-        if len(text) > SLICE:
-            return ""
-    return text
-
-
-def _parts(
-    listener: ReplyReader, batch: Sequence[Event], check: Callable[[Event], Event | None], offered: Sequence[ToolSpec]
-) -> Iterator[list[Event]]:
-    """Yield the checked events in parts: of some text, of a step, and each call alone, whose check takes some ms."""
-    part: list[Event] = []
-    for event in listener.read(_pieces(batch)):
-        if event is None:
-            yield part
-            part = []
-            continue
-        if isinstance(event, CALLS):
-            yield part
-            part = []
-            yield from ([] for _ in preparing(event.call, offered))
-        if (checked := check(event)) is not None:
-            part.append(checked)
-    yield part
-
-
-def _pieces(batch: Sequence[Event]) -> Iterator[Event]:
-    """Yield adjacent short texts as one and long ones in pieces: how a text is cut changes nothing."""
-    for kind, same in groupby(batch, type):
-        if kind is TextDelta or kind is ThinkingDelta:
-            yield from map(kind, _slices(event.text for event in same if isinstance(event, TextDelta | ThinkingDelta)))
-        else:
-            yield from same
-
-
-def _slices(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the texts in slices; one that fits into a slice is not cut, since a reader may look for it whole."""
-    parts, size = list[str](), 0
-    for text in texts:
-        if parts and size + len(text) > SLICE:
-            yield "".join(parts)
-            parts, size = [], 0
-        if len(text) > SLICE:
-            rest = len(text) % SLICE
-            yield from (text[at : at + SLICE] for at in range(0, len(text) - rest, SLICE))
-            text = text[len(text) - rest :]
-        if text:
-            parts.append(text)
-            size += len(text)
-    if parts:
-        yield "".join(parts)
-
-
-def _unreadable(checked_events: Sequence[Event], garbled: CallGarbled, asking: _ExchangeState) -> list[Event]:
+async def _unreadable(checked_events: Sequence[Event], garbled: CallGarbled, check: _EventCheck) -> list[Event]:
     """End an attempt with an unreadable call: return its events, and how the reply continues."""
     metrics.GARBLED.inc()
+    asking = check.asking
     told = [event for event in checked_events if not isinstance(event, Failed | CallReady | CallRejected | CallFound)]
     failed = next(event for event in checked_events if isinstance(event, Failed))
+    if rest := await _rest_in_error(failed, check):
+        return [*told, *rest]
     if asking.garbled >= retry_prompts.MOST_RETRIES:
         return [*told, retry_prompts.given_up(failed, garbled)]
     apart: list[Event] = [TextDelta("\n\n")] if asking.reply.text and not asking.reply.text.endswith("\n") else []
     asking.record(apart)
     return [*told, *apart, garbled]
+
+
+async def _rest_in_error(failed: Failed, check: _EventCheck) -> list[Event]:
+    """Return the rest of a reply from the error that ended it; nothing after a call of which a part was passed on."""
+    asking, request_spec = check.asking, call_in_error.for_error(check.request_spec)
+    offered = request_spec.callable
+    if asking.called or not offered:
+        return []
+    lost = call_in_error.LostReply(failed.body, asking.question, offered, check.before, asking.silent)
+    rest = await call_in_error.read(lost, check.reader(request_spec), check)
+    asking.record(rest)
+    return rest
 
 
 def first_request(request_spec: RequestSpec, messages: Sequence[ChatMessage]) -> Request:

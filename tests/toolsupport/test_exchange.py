@@ -19,7 +19,7 @@ from tests.toolsupport.providers.scripted import (
     said,
     scripted,
 )
-from toolsupport import exchange, providers
+from toolsupport import exchange, providers, stepwise_reader
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import (
     CallReady,
@@ -393,7 +393,7 @@ def test_definitions_are_completed() -> None:  # F6
 def test_texts_of_one_read_are_joined() -> None:
     thought, word = ThinkingDelta("hm"), TextDelta("a" * 90)
     batch: list[Event] = [thought, thought, *[word] * 5, Usage(), word, Finished("stop")]
-    assert [*exchange._pieces(batch)] == [
+    assert [*stepwise_reader.pieces(batch)] == [
         ThinkingDelta("hmhm"),
         *(TextDelta("a" * 180), TextDelta("a" * 180), TextDelta("a" * 90)),
         *(Usage(), word, Finished("stop")),

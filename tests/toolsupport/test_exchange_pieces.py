@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chat.turns.events import TurnEvent, joined
 from tests.toolsupport.core.formats.replies import OFFERED
 from tests.toolsupport.core.formats.test_properties import REPLIES, in_pieces
-from toolsupport import exchange
+from toolsupport import stepwise_reader
 from toolsupport.core.events import Event, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.reply_reader import ReplyReader
 
@@ -25,19 +25,23 @@ DELTAS = st.lists(
 @given(DELTAS)
 def test_adjacent_deltas_are_read_as_one_of_at_most_a_slice(deltas: list[Event]) -> None:
     batch: list[Event] = [*deltas, Finished("stop")]
-    found = [*exchange._pieces(batch)]
+    found = [*stepwise_reader.pieces(batch)]
     assert joined(found) == joined(batch)
-    assert all(len(event.text) <= exchange.SLICE for event in found if isinstance(event, TextDelta | ThinkingDelta))
+    assert all(
+        len(event.text) <= stepwise_reader.SLICE for event in found if isinstance(event, TextDelta | ThinkingDelta)
+    )
     for first, second in pairwise(found):
         if type(first) is type(second) and isinstance(first, TextDelta) and isinstance(second, TextDelta):
-            assert len(first.text) + len(second.text) > exchange.SLICE
+            assert len(first.text) + len(second.text) > stepwise_reader.SLICE
 
 
-@given(st.lists(st.integers(1, exchange.SLICE), max_size=60))
+@given(st.lists(st.integers(1, stepwise_reader.SLICE), max_size=60))
 def test_a_short_text_is_not_cut(sizes: list[int]) -> None:
     words = [f"{'x' * (size - 1)} " for size in sizes]
     found = [
-        event.text for event in exchange._pieces([TextDelta(word) for word in words]) if isinstance(event, TextDelta)
+        event.text
+        for event in stepwise_reader.pieces([TextDelta(word) for word in words])
+        if isinstance(event, TextDelta)
     ]
     assert "".join(found) == "".join(words)
     assert all(text.endswith(" ") for text in found)
@@ -49,7 +53,7 @@ def heard(format_: str, batches: list[list[Event]], begins_inside: bool | None) 
     async def read() -> list[Event]:
         found: list[Event] = []
         for batch in batches:
-            found += await exchange._read(reader, batch, lambda event: event, OFFERED)
+            found += await stepwise_reader.read(reader, batch, lambda event: event, OFFERED)
         return found
 
     return list(joined(asyncio.run(read())))
@@ -70,6 +74,6 @@ def test_short_texts_are_read_as_the_whole_reply(
     ]
     end = Finished("stop")
     batches: list[list[Event]] = [[TextDelta(piece)] for piece in pieces]
-    assert all(map(exchange._short_text, batches))
+    assert all(map(stepwise_reader.short_text, batches))
     whole: list[Event] = [TextDelta(reply), end]
     assert heard(format_, [*batches, [end]], inside) == heard(format_, [whole], inside)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.tables import every
+from tests.toolsupport.providers.scripted import DONE, HEAD, LAST_CHUNK, chunk, scripted
 from tests.toolsupport.test_exchange import SERVER, ask, recorder, request_spec  # noqa: F401
 from toolsupport import exchange
 from toolsupport.core.events import Failed, Finished, ReasoningSeen, SettingsLeftOut, TextDelta, TextReclassified
@@ -153,3 +154,16 @@ async def test_a_reply_under_an_ignored_schema_shows_how_it_begins(recorder) -> 
     recorder([[TextDelta("I should look.\n</think>\n\nHello")], [Finished("stop")]])
     found = await ask(SERVER, replace(CONSTRAINED["a probe"], begins_inside=None))
     assert [event.begins_inside for event in found if isinstance(event, ReasoningSeen)] == [True]
+
+
+@pytest.mark.asyncio
+@every("named", [False, True])
+async def test_tags_around_the_answer_are_shown_only_if_the_request_names_them(named: bool) -> None:
+    words = "Answer in <answer> tags." if named else "Answer."
+    thought = {"role": "assistant", "content": "", "thinking": "Hm."}
+    answered = {"role": "assistant", "content": "\n<answer>\nHi\n</answer>"}
+    lines = (json.dumps({"message": one, "done": False}).encode() + b"\n" for one in (thought, answered))
+    async with scripted((HEAD, *map(chunk, lines), DONE, LAST_CHUNK)) as server:
+        events = await ask(server.endpoint(), request_spec(), [ChatMessage(Role.USER, words)])
+    text = "".join(event.text for event in events if isinstance(event, TextDelta))
+    assert text == ("\n<answer>\nHi\n</answer>" if named else "Hi")

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from toolsupport import exchange, loop_share
+from toolsupport import loop_share, stepwise_reader
 from toolsupport.core import call_validation, schema_patterns
 from toolsupport.core.events import CallReady, Finished, TextDelta
 from toolsupport.core.reply_reader import ReplyReader
@@ -141,7 +141,7 @@ def test_a_costly_reply_is_read_in_steps(monkeypatch: pytest.MonkeyPatch) -> Non
     for name, text in COSTLY.items():
         for format_ in ("native", "hermes"):
             reader, spent[:] = ReplyReader(format_, [TOOL]), []
-            found = asyncio.run(exchange._read(reader, [TextDelta(text)], lambda event: event, [TOOL]))
+            found = asyncio.run(stepwise_reader.read(reader, [TextDelta(text)], lambda event: event, [TOOL]))
             read = "".join(event.text for event in found if isinstance(event, TextDelta))
             assert text.startswith(read), name
             # Of the whole, so that a slow machine does not decide; one step may be a pause of the interpreter.
@@ -160,7 +160,7 @@ def test_a_large_schema_is_compiled_in_steps_before_its_first_check() -> None:  
 
     call_validation._large_checker.cache_clear()
     call_validation._large_bound.cache_clear()
-    parts = exchange._parts(ReplyReader("native", (tool,)), batch, check, (tool,))  # type: ignore[arg-type]
+    parts = stepwise_reader.parts(ReplyReader("native", (tool,)), batch, check, (tool,))  # type: ignore[arg-type]
     done = [
         (call_validation._large_bound.cache_info().misses, call_validation._large_checker.cache_info().misses)
         for _ in parts

@@ -1,8 +1,8 @@
 """Extracts the messages from an error body, through any number of nested envelopes.
 
 A server's error may be JSON in a string in JSON, a top-level array, an SSE or NDJSON line, a Python repr, HTML or plain
-text. Only fields that a server writes for people are read: fields that echo the request (`input`, `failed_generation`,
-`url` …) are never read, since a user could have put any phrase there.
+text. Only fields that a server writes for people are read: fields that echo the request (`input`, `url` …) are never
+read, since a user could have put any phrase there. What the model wrote (`failed_generation`) is kept apart from them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from toolsupport.core.server_parse_errors import LOST_CALL_CODES
 
 LONGEST = 65_536
 LONGEST_REPR = 8_192
@@ -48,6 +50,19 @@ PROLOGUES = (("<!--", "-->"), ("<?", "?>"), ("HTTP/", "\r\n\r\n"))
 # How Go prints a map: its keys in their order, strings without quotes.
 GO_MAP = re.compile(r"map\[(?:error:map\[)?(?:code:(\S{1,40}) )?message:")
 GO_MAP_END = re.compile(r" (?:param|type|status|metadata|n_ctx|n_prompt_tokens):|\]+\Z|\]\]")
+# What the model wrote, in the errors of Groq and of the proxies that pass them on.
+GENERATED = "failedgeneration"
+# No server writes its own key with escapes; a quotation could hide it so.
+WRITTEN_KEY = re.compile(r"failed_generation\\*[\"']\s*:")
+# llama-server, with all that the model wrote; behind another place the beginning is missing.
+UNPARSED = re.compile(r"Failed to parse input at pos 0: (.*)", re.S)
+# The words of a proxy before an error that it passes on: "litellm.BadRequestError: GroqException - Error code: 400 - ".
+WORD = re.compile(r"\w+")
+LONGEST_PREFIX = 200
+PREFIX = re.compile(
+    r"(?:\w*(?:error|exception)|\d{1,3}|litellm|code|status|http|api|bad|request|upstream|provider|returned|response|from"
+    r"|groq|openrouter)\Z"
+)
 TITLE = re.compile(r"<title>([^<]{1,200})</title>", re.I)
 TAGS = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
 
@@ -57,13 +72,15 @@ class ErrorBody:
     """`texts` are the innermost messages in order, `codes` the codes and types around them (text, lower case).
 
     `around` is the text before and after an envelope that was found inside a text ("upstream error 400: …"). `page` is
-    True for an page of HTML or XML, which a proxy writes rather than a model server.
+    True for an page of HTML or XML, which a proxy writes rather than a model server. `generated` is what the model
+    wrote, in the error of a server that could not parse it; "" if the error holds none, or several.
     """
 
     texts: tuple[str, ...]
     codes: frozenset[str]
     around: tuple[str, ...] = ()
     page: bool = False
+    generated: str = ""
 
     @property
     def message(self) -> str:
@@ -83,7 +100,8 @@ def unwrap(body: str) -> ErrorBody:
     text = body[:LONGEST].strip(SPACES)
     reader.body(text)
     page = XML.match(text) is not None or any(map(_is_page, (text, *reader.texts)))
-    return ErrorBody(tuple(reader.texts), frozenset(reader.codes), tuple(reader.around), page)
+    generated = reader.generated.pop() if len(reader.generated) == 1 and not page else ""
+    return ErrorBody(tuple(reader.texts), frozenset(reader.codes), tuple(reader.around), page, generated)
 
 
 def _without_tags(page: str) -> str:
@@ -114,6 +132,8 @@ class _TextCollector:
         self.texts: list[str] = []
         self.around: list[str] = []
         self.codes: set[str] = set()
+        self.generated: set[str] = set()
+        self._quoted = False
 
     def body(self, text: str) -> None:
         found, value = _read_json(text)
@@ -138,7 +158,11 @@ class _TextCollector:
             self.object({_key(key): entry for key, entry in value.items()}, depth)
 
     def object(self, value: dict[str, Any], depth: int) -> None:
-        self.codes.update(str(value[key]).lower() for key in CODES if isinstance(value.get(key), str | int))
+        codes = {str(value[key]).lower() for key in CODES if isinstance(value.get(key), str | int)}
+        self.codes |= codes
+        generated = value.get(GENERATED)
+        if isinstance(generated, str) and codes & LOST_CALL_CODES and not self._quoted:
+            self.generated.add(generated)
         if "loc" in value and "msg" in value:  # one error of a validator: its place matters as much as its text
             self.texts.append(f"{_place(value['loc'])}: {value['msg']}")
             return
@@ -158,9 +182,13 @@ class _TextCollector:
         known = len(self.texts)
         if self.go_map(text):
             return
+        if not self._quoted and (unparsed := UNPARSED.match(text)):
+            self.generated.add(unparsed[1])
         before, value, after = _nested(text) if depth < DEEPEST else (text, None, "")
         if value is not None and not _names(value):
+            quoted, self._quoted = self._quoted, self._quoted or not (_passes_on(before) and WRITTEN_KEY.search(text))
             self.walk(value, depth + 1)
+            self._quoted = quoted
         if len(self.texts) > known:
             self.around.extend(part for part in (before.strip(), after.strip()) if part)
         else:
@@ -177,6 +205,11 @@ class _TextCollector:
         if before := text[: opened.start()].strip():
             self.around.append(before)
         return True
+
+
+def _passes_on(before: str) -> bool:
+    """Return whether words are those of a proxy before an error; in other words it may be a quotation."""
+    return len(before) <= LONGEST_PREFIX and all(map(PREFIX.match, WORD.findall(before.lower())))
 
 
 def _key(key: Any) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import dropwhile
 
+from toolsupport.core import answer_wrapper
 from toolsupport.core.formats.announced_calls import Circumstances
 from toolsupport.core.types import ChatMessage, Role
 
@@ -77,15 +78,16 @@ def circumstances(
     messages: Sequence[ChatMessage], is_result: Callable[[str], bool], called_for: bool = False
 ) -> Circumstances:
     """Return the findings from the log about the reply to its last entry; `called_for`: the request demands a call."""
+    tags = answer_wrapper.named(messages)
     if called_for:
-        return Circumstances(is_result, continues=True)
+        return Circumstances(is_result, continues=True, tags=tags)
     logged = [one for one in messages if one.role not in (Role.SYSTEM, Role.NOTICE)]
     before = list(dropwhile(_is_reminder, reversed(logged)))[::-1]
     logged = before if before and before[-1].role is Role.TOOL else logged
     asked = next((one.content for one in reversed(logged) if one.role is Role.USER), "")
     follows = bool(logged) and logged[-1].role is not Role.USER
     form = is_about_form(asked) and not follows
-    return Circumstances(is_result, continues=follows, about_calls=is_about_calls(asked), about_form=form)
+    return Circumstances(is_result, continues=follows, about_calls=is_about_calls(asked), about_form=form, tags=tags)
 
 
 def _is_reminder(message: ChatMessage) -> bool:

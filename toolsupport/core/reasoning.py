@@ -5,6 +5,7 @@ answer it is text. Inside reasoning the first closing mark ends it.
 A reply may begin inside reasoning, because the prompt ended in the opening mark. Where that is not known, the text is
 given out as an answer first; the lone closing mark shows that it was reasoning, and a `TextReclassified` moves it.
 Calls in reasoning are drafts: they count only where nothing but space follows them, inside the reasoning and after it.
+Tags around the answer behind the reasoning are left out by core/answer_wrapper.py.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ TABLE = (
     ReasoningMarks(("<|begin_of_thought|>",), ("<|end_of_thought|>",),
           ("<|begin_of_solution|>", "<|end_of_solution|>")),
     ReasoningMarks(("<|channel>thought\n", "<|channel>thought"), ("<channel|>",)),  # Gemma 4
+    ReasoningMarks(("<|message_model|><|content_thinking|>", "<|content_thinking|>"), ("<|end_message|>",),
+          ("<|message_model|><|content_text|>", "<|content_text|>"), proves=False),  # Inkling
     ReasoningMarks(("<unused94>thought\n", "<unused94>thought"), ("<unused95>",)),  # MedGemma
     ReasoningMarks(("<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>analysis<|message|>"), ("<|end|>",),
           (FINAL, f"<|start|>assistant{FINAL}", COMMENTARY, f"<|start|>assistant{COMMENTARY}"),
@@ -167,7 +170,7 @@ class ReasoningReader:
     """Reads the reasoning of one reply from its `source`; `make_draft` returns a parser for drafted calls.
 
     `began_inside` is what the reply shows about its beginning (None: nothing), `cut`: a limit ended the reply,
-    `stopped`: a stop string may have done so.
+    `stopped`: a stop string may have done so. `just_ended`: nothing was read since reasoning ended.
     """
 
     def __init__(self, source: TextSource, reply: ReplyState, make_draft: Callable[[], DraftParser]) -> None:
@@ -180,7 +183,7 @@ class ReasoningReader:
         self._visible = 0
         self._seen = self._separated = False
         self.began_inside: bool | None = None
-        self.open = self.cut = self.stopped = False
+        self.open = self.cut = self.stopped = self.just_ended = False
 
     @staticmethod
     def marks_beside(openers: Iterable[str]) -> list[str]:
@@ -253,7 +256,7 @@ class ReasoningReader:
             thought.append(piece)
             if found is None and not source.ended:
                 yield
-        self.open = False
+        self.open, self.just_ended = False, found is not None
         if found:
             source.skip(found.start() if mark == ANALYSIS else found.end())  # its end is the head of a message
             self.began_inside = self.began_inside if mark else True
@@ -268,7 +271,7 @@ class ReasoningReader:
             self.began_inside = False
         if not self._separated or self._reply.visible != self._visible:
             self._begins()
-        self._separated, self.open = True, False
+        self._separated, self.open, self.just_ended = True, False, True
         self.keep(self._draft.feed(text))
 
     @property
@@ -278,6 +281,7 @@ class ReasoningReader:
 
     def native_call(self, event: Event) -> bool:
         """Record a native call; return True if it is a draft, since reasoning is open."""
+        self.just_ended = False
         if self.open and isinstance(event, CallReady):
             self._native.setdefault(event.raw or event.call.id, event)
         elif isinstance(event, CallReady):
@@ -350,7 +354,7 @@ class ReasoningReader:
             self.began_inside = True
         calls = self._reply.retract(so_far)
         self._begins()
-        self.open = False
+        self.open, self.just_ended = False, True
         self.keep(_at_the_end(so_far, calls))
 
     def keep(self, events: Iterable[Event]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from toolsupport.call_in_error import generated
 from toolsupport.core import server_flags, verdicts
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.sentences import sentence
@@ -42,6 +43,8 @@ async def _try(runner: ProbeRunner, think: bool | None) -> None:
         outcome = _outcome(runner, question, reply, asked)
         if outcome.code in ("no_call", "in_text"):
             runner.written.append(reply.text)
+        elif outcome.code == "malformed" and reply.failed:
+            runner.written.append(generated(reply.failed.body, question.messages))
         await runner.note(question, reply, outcome)
 
 

@@ -18,6 +18,7 @@ from toolsupport.core.events import (
     TextReclassified,
     ThinkingDelta,
 )
+from toolsupport.core.formats.announced_calls import Circumstances
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ToolSpec
 
@@ -59,9 +60,11 @@ def told(
     end: Finished | Failed | None = None,
     tools: Sequence[ToolSpec] = OFFERED,
     stops: Sequence[str] = (),
+    circumstances: Circumstances | None = None,
 ) -> Told:
     """A reply heard in pieces of `size` characters (0: whole), without calls that are only found in its prose."""
     listener = ReplyReader(format, tools if format else (), begins_inside, stops)
+    listener.set_circumstances(circumstances or Circumstances())
     if isinstance(reply, str):
         step = size or max(1, len(reply))
         reply = [TextDelta(reply[at : at + step]) for at in range(0, len(reply), step)]

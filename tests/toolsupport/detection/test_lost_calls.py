@@ -101,3 +101,31 @@ async def test_what_a_server_loses_is_no_no(name: str) -> None:
         judged = await verdict_of(endpoint)
     values = judged.values
     assert (judged.name, values.get("tools"), values.get("streaming")) == (verdict, tools, streaming), judged
+
+
+PARSED = "<function=lookup_ticket>{}</function>"
+GROQ = {"message": "Failed to call a function. See 'failed_generation'.", "code": "tool_use_failed"}
+
+
+@pytest.mark.asyncio
+async def test_a_call_that_only_an_error_shows_is_no_native_one_but_names_its_format() -> None:
+    """It shows what the model writes, and that the server does not read it."""
+    tried: list[str] = []
+
+    def answer(received: int, body: bytes) -> tuple[int, bytes]:
+        asked = json.loads(body)
+        wanted = WISH.search(asked.get("messages", [{"content": ""}])[-1]["content"])
+        if wanted is None:
+            status, told = reply(TALK)
+            return status, json.dumps(told).encode()
+        written = PARSED.format(json.dumps({"ticket": wanted[1], "copies": int(wanted[2])}))
+        if "tools" in asked:
+            return 400, json.dumps({"error": GROQ | {"failed_generation": written}}).encode()
+        tried.append(asked["messages"][0]["content"])
+        status, told = reply({"role": "assistant", "content": written})
+        return status, json.dumps(told).encode()
+
+    async with server(answer) as endpoint:
+        verdict = await verdict_of(endpoint)
+    assert verdict.values == {"tools": False, "format": "qwen3_coder_xml"}
+    assert "<function=the_name>" in tried[0]

@@ -104,13 +104,15 @@ class Circumstances:
 
     `is_result` returns whether a tool returned a text before. `continues`: the reply follows the results of tools,
     where models write about those and call again. `about_calls`: the person wants to see a call. `about_form`: the
-    person asks how a call is written, so that one of a tool which only reads is shown, too.
+    person asks how a call is written, so that one of a tool which only reads is shown, too. `tags` are the names of the
+    tags around an answer that the request holds, so that they are shown.
     """
 
     is_result: Callable[[str], bool] = lambda _raw: False
     continues: bool = False
     about_calls: bool = False
     about_form: bool = False
+    tags: frozenset[str] = frozenset()
 
 
 def only_reads(name: str) -> bool:

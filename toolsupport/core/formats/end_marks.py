@@ -49,6 +49,8 @@ END_MARKS = (
     "</longcat_s>",
     "<seed:eos>",
     "<SPECIAL_12>",
+    "<|end_message|>",
+    "<|content_model_end_sampling|>",
 )
 STRUCK = "<s>"  # opens struck-out text, which </s> closes
 MARKS = MarkerSet([*END_MARKS, STRUCK])

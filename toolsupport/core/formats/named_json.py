@@ -11,6 +11,7 @@ from toolsupport.core.call_building import finished
 from toolsupport.core.coercion import properties
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
+from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.reply_parser import ReaderContext
 from toolsupport.core.json_repair import read_json
 from toolsupport.core.json_scanner import DEEPEST, JsonWalk
@@ -22,6 +23,10 @@ LONGEST_NAME = 128
 # A name on a line of its own above an object.
 NAME_LINE = re.compile(r"(?P<name>[A-Za-z_][\w.:/-]{0,127})[ \t]{0,8}\r?\n\s{0,8}\{")
 NAME_LINE_BEGUN = re.compile(r"[A-Za-z_][\w.:/-]{0,127}[ \t]{0,8}(?:\r?\n?\s{0,8})|")
+# Llama on Groq: the tag with the name is not closed before the object: `<function=name{…}`, `<function=name={…}`.
+UNCLOSED = re.compile(r"(?P<name>[A-Za-z_][\w.:/-]{0,127})=?\s{0,8}(?=\{)")
+UNCLOSED_BEGUN = re.compile(r"[A-Za-z_][\w.:/-]{0,127}=?\s{0,8}|")
+TAG_CLOSED = "closed the tag of the name"
 FENCE = MarkerSet(["```json", "```"])
 
 
@@ -69,6 +74,15 @@ class NamedMarks:
     def ends(self) -> MarkerSet:
         """Return the marks that end broken arguments."""
         return MarkerSet([*self.opens, *self.closes, *self.block_closes])
+
+
+def name_in_unclosed_tag(reading: ReaderContext) -> Steps[str]:
+    """Consume the name of an offered tool in a tag that an object follows instead of its end; else return ""."""
+    found = yield from match(reading.source, UNCLOSED, UNCLOSED_BEGUN)
+    if found is None or not reading.tools or not reading.may_call(found["name"]):
+        return ""
+    reading.source.take(found.end())
+    return found["name"]
 
 
 class NamedCalls:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from toolsupport.core.answer_wrapper import AnswerWrapper
 from toolsupport.core.call_building import compact
 from toolsupport.core.events import (
     CallDelta,
@@ -58,6 +59,7 @@ class ReplyEvents:
         self._quoted: set[str] = set()
         self._given = 0
         self._end_marks = EndMarkFilter()
+        self.wrapper = AnswerWrapper()
         self._mentions = MentionFilter(fence)
         self._lone_ends = LoneEnds()
 
@@ -92,6 +94,9 @@ class ReplyEvents:
 
     def _say(self, piece: str) -> None:
         """Add text without the marks that end a turn."""
+        self._say_certain(self.wrapper.text(piece) if self.wrapper.end else piece)
+
+    def _say_certain(self, piece: str) -> None:
         if not piece.isspace() and piece:
             self.visible += 1
         self._put(self._mentions.text(piece))
@@ -99,6 +104,7 @@ class ReplyEvents:
     def message_ends(self) -> None:
         """Record a hidden mark: the following text does not continue the sentence before it."""
         self._say(self._end_marks.call())
+        self._say_certain(self.wrapper.before_call())
         self._put(self._mentions.message_ends())
 
     def retract(self, thought: str) -> list[CallReady]:
@@ -112,6 +118,7 @@ class ReplyEvents:
         self.answer, self._block, self._blank, self.calls = [], [], [], 0
         self._lone_ends = LoneEnds()
         self._end_marks, self._mentions = EndMarkFilter(), MentionFilter(self._fence, self.circumstances)
+        self.wrapper = AnswerWrapper()
         return made
 
     def unthink(self, text: str, length: int) -> None:
@@ -134,7 +141,7 @@ class ReplyEvents:
         return unique
 
     def delta(self, id: str, name: str, text: str) -> None:
-        self._put(self._mentions.text(self._end_marks.call()))
+        self._before_call()
         if text and not self._mentions.quoted:
             self._events.append(CallDelta(id, name, text))
 
@@ -178,13 +185,18 @@ class ReplyEvents:
         self.answer.append(call.raw)
         self.quotes.add_call(call.raw)
         self.stray = self.stray or stray
-        self._put(self._mentions.text(self._end_marks.call()))
+        self._before_call()
         self._put(self._mentions.call(call))
+
+    def _before_call(self) -> None:
+        certain = self.wrapper.text(self._end_marks.call())
+        self._put(self._mentions.text(certain + self.wrapper.before_call()))
 
     def settle(self) -> None:
         """End the text and decide everything that was held back."""
         self._decide_last()
         self._say(self._end_marks.flush())
+        self._say_certain(self.wrapper.ends(cut=self.cut, quoted=bool(self.quotes.fence)))
         self._put(self._mentions.end())
 
     def finish(self) -> None:

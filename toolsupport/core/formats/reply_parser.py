@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
+from toolsupport.core.answer_wrapper import opening
 from toolsupport.core.events import Event
 from toolsupport.core.formats.announced_calls import Circumstances
 from toolsupport.core.formats.mentioned_calls import FenceRule
@@ -136,6 +137,7 @@ class ReplyParser:
             self._marks = self._grammar.bare_marks
         yield from self._begin()
         while source.left or not source.ended or self.reasoning.at_end():
+            yield from self._answer_opens()
             opener = self._next_opener()
             if opener:
                 yield from self._read(opener)
@@ -159,9 +161,20 @@ class ReplyParser:
 
     def _begin(self) -> Steps[None]:
         self._reading.begins = False
+        yield from self._answer_opens()
         if self._grammar.beginning:
             yield from self._grammar.beginning(self._reading, "")
             self._say(self._reading.source.cut())
+
+    def _answer_opens(self) -> Steps[None]:
+        """Leave out the tag of an answer directly behind reasoning."""
+        if not self.reasoning.just_ended:
+            return
+        self.reasoning.just_ended = False
+        reading = self._reading
+        end = yield from opening(reading.source, reading.tools, reading.reply.circumstances.tags)
+        if end:
+            reading.reply.wrapper.opens(end)
 
     def _next_opener(self) -> str:
         """Emit the text before the next opener; return "" if there is none yet."""

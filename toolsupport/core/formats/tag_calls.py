@@ -24,6 +24,7 @@ from toolsupport.core.coercion import ALL_TYPES, type_of, types
 from toolsupport.core.formats import cdata
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
+from toolsupport.core.formats.named_json import TAG_CLOSED, name_in_unclosed_tag
 from toolsupport.core.formats.premature_ends import AMBIGUOUS
 from toolsupport.core.formats.reply_parser import ReaderContext
 from toolsupport.core.formats.tag_value import KEPT, LEFT_OUT, TagValue, is_json_of, without_breaks
@@ -172,7 +173,9 @@ class TaggedCall:
 
     def read(self, place: int) -> Steps[bool]:
         """Read the function whose tag begins at that place of the record; return False if it is no call after all."""
-        name = (yield from self._name()).partition('" ')[0]
+        name = yield from name_in_unclosed_tag(self._reading)
+        self._repairs += [TAG_CLOSED] if name else []
+        name = name or (yield from self._name()).partition('" ')[0]
         # Without a wrapper around it (ollama #16686: <tool_call> is left out) only an offered tool is a call.
         if not name or (self._bare and not self._reading.may_call(name)):
             return False

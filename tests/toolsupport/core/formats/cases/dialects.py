@@ -131,6 +131,13 @@ def cpm_file(content: str) -> str:
 
 
 CASES = [
+    case("functionary_v31 auto", "Llama, the tag is not closed", '<function=weather{"city": "Oslo"}</function>'),
+    case("functionary_v31 auto", "Llama, a sign instead", '<function=weather={"city": "Oslo"}</function>'),
+    case("functionary_v31 auto", "Llama, a space instead", '<function=weather {"city": "Oslo"} </function>'),
+    case("functionary_v31 auto", "Llama, of another tool", '<function=other{"city": "Oslo"}</function>', [],
+         text='<function=other{"city": "Oslo"}</function>'),
+    case("functionary_v31 auto", "Llama, an unclosed tag without an object", "The tag <function=weather opens it.", [],
+         text="The tag <function=weather opens it."),
     *(one for row in INVOKES for one in (*of_invoke(*row), *of_broken_invoke(*row))),
     case("step3 auto", "Step, with its marks", STEP_BLOCK.format(STEP.format(STEPTML)), mended=False),
     case("step3 auto", "Step, two",
