@@ -1,4 +1,4 @@
-"""The rows of each menu start on one line, whether they are links or buttons."""
+"""Where things stand: the rows of each menu on one line, and what a narrow screen shows first."""
 
 from __future__ import annotations
 
@@ -53,3 +53,18 @@ def test_the_rows_of_a_menu_start_on_one_line(open_browser: Callable[..., Browse
     expect(page.get_by_role("link", name="Save as JSON")).to_be_visible()
     found += faults(page, "the menu of a chat")
     assert found == []
+
+
+def test_what_a_narrow_screen_leaves_out(open_browser: Callable[..., BrowserContext]) -> None:
+    page = open_browser(viewport={"width": 320, "height": 640}).new_page()
+    token = next(one["value"] for one in page.context.cookies() if one["name"] == "csrftoken")
+    exam = page.request.post("/models/1/validate/", form={"suite": "quick"}, headers={"X-CSRFToken": token}).url
+    page.goto(exam)
+    expect(page.locator("#cases-title")).to_be_visible()
+    row = page.locator("section:has(#cases-title) tbody tr").first
+    expect(row.locator("td.extra")).to_be_hidden()
+    assert row.locator(".tag").evaluate("one => one.getBoundingClientRect().right <= innerWidth")
+    page.context.clear_cookies()
+    page.goto("/login/")
+    menu = page.get_by_role("button", name="Appearance").bounding_box()
+    assert menu and menu["x"] + menu["width"] > 290, "without sections the menu of the bar stands at its end too"
