@@ -100,10 +100,6 @@ class ExamCost:
     tokens: int
     measured: bool
 
-    @property
-    def tokens_words(self) -> str:
-        return f"{self.tokens:,}"
-
 
 def shown(run: int) -> ShownExam:
     """Return a run. Raises NotFound."""
