@@ -203,12 +203,6 @@ REASONS = [
         "Ben's override of 14 Nov 2026 overrides Ana's override of 3 Nov 2026, "
         "the test of 12 Nov 2026 and the profile of yes models.",
     ),
-    (
-        [ANA, replace(ANA, id=2, seq=2, value=False), DECLARED],
-        None,
-        "",
-        "Ana's override of 3 Nov 2026 overrides an earlier one and the server's claim of 12 Nov 2026.",
-    ),
     ([replace(ANA, actor="ben-k")], None, "", "ben-k's override of 3 Nov 2026 is the only source."),
     ([DECLARED], None, "", "The server's claim of 12 Nov 2026 is the only source."),
     ([STALE], NO, "", "The test of 12 Nov 2026 on an older build overrides the profile of no models."),
