@@ -30,6 +30,8 @@ SINS = {
     "a script address": '<a href="javascript:go()">',
     "text that is not escaped": "{{ text|safe }}",
 }
+# Numbers of tokens are large: people read them with commas.
+PLAIN_TOKENS = re.compile(r"{{ [\w.]+ }}(?: of {{ [\w.|]+ }})? token(?!s/s)|{{ [\w.|]+ }} of {{ [\w.]+ }} token(?!s/s)")
 UNSAFE_SCRIPT = re.compile(r"\beval\(|new Function\(|document\.write\(|setTimeout\(\s*[\"'`]")
 
 TEMPLATES = house.files("*.html", "templates", "toolsupport", "chat")
@@ -124,3 +126,11 @@ def test_styles_stay_small() -> None:
 @every("path", STYLES)
 def test_styles_fetch_nothing_from_elsewhere(path: Path) -> None:
     assert not re.search(r"@import|url\(\s*[\"']?(?:https?:)?//", path.read_text())
+
+
+def test_numbers_of_tokens_have_commas() -> None:
+    assert PLAIN_TOKENS.search("{{ used }} tokens") and PLAIN_TOKENS.search(
+        "{{ used|thousands }} of {{ limit }} tokens"
+    )
+    found = {name(path): PLAIN_TOKENS.findall(path.read_text()) for path in TEMPLATES}
+    assert {path: plain for path, plain in found.items() if plain} == {}

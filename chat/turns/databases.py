@@ -12,9 +12,10 @@ from toolsupport.core.errors import ConfigError, ToolError
 from toolsupport.core.tool_index import IndexEntry
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.databases.sql_sources import GrantedSource
+from toolsupport.services.database_schema_refresh import refresh_schema
 from toolsupport.services.tool_search import search
 from toolsupport.sources import query_process
-from toolsupport.sources.types import DatabaseSource, SourceError, Table, TableShape
+from toolsupport.sources.types import SourceError, Table, TableShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +36,18 @@ class PersonDatabases:
         return [known[entry.name] for entry in best] or list(known.values())[:count]
 
     async def ask(self, name: str, query: str) -> Table:
-        """Return the answer to one query. Raises ToolError."""
+        """Return the answer to one query, and store that the database was reached, or why not. Raises ToolError."""
+        source = _named(name, await in_database(sql_sources.granted)(self.person))
         try:
-            return await query_process.query(await in_database(self._source)(name), query)
+            answer = await query_process.query(await in_database(sql_sources.reached)(source.id), query)
         except (SourceError, ConfigError) as error:
+            await in_database(sql_sources.keep_query)(source.id, error.words)
             raise ToolError(str(error)) from None
-
-    def _source(self, name: str) -> DatabaseSource:
-        granted = sql_sources.granted(self.person)
-        return sql_sources.reached(_named(name, granted).id)
+        if source.tables:
+            await in_database(sql_sources.keep_query)(source.id)
+        else:  # it was never checked
+            await refresh_schema(source.id)
+        return answer
 
 
 def _named(name: str, granted: Sequence[GrantedSource]) -> GrantedSource:

@@ -44,10 +44,11 @@ def in_force(entry: OverrideStatus, overridden: Sequence[OverrideStatus], family
     """Return a sentence that names the entry in force and the best one of each lower rank. `overridden` is ranked."""
     if entry.claim is None:
         return _of_family(entry, family.name if family else "")
-    lower = [_phrase(next(group), family) for _, group in groupby(overridden, rank)]
+    phrase = _phrase(entry, family)
+    others = [_phrase(next(group), family) for _, group in groupby(overridden, rank)]
+    lower = ["an earlier one" if other == phrase else other for other in others]
     outcome = f"overrides {_list(lower)}." if lower else "is the only source."
     older = " It was set for an older build." if entry.stale and entry.source == "user_confirmed" else ""
-    phrase = _phrase(entry, family)
     # A person's name stays as it is written.
     named = entry.claim.source == "user_confirmed" and phrase.startswith(entry.claim.actor or "\n")
     first = phrase[:1] if named else phrase[:1].upper()

@@ -63,7 +63,7 @@ def headline(totals: CallTotals, when: str) -> str:
     else:
         worked = f"{totals.success:g}\u00a0% could run"
     repaired = f" {_calls(totals.repaired)} repaired first." if totals.repaired else ""
-    return f"{when} {made} and {worked}.{repaired}"
+    return f"{when}, {made}, and {worked}.{repaired}"
 
 
 def biggest_cause(totals: CallTotals) -> tuple[str, str]:

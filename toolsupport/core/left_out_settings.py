@@ -11,10 +11,14 @@ SENTENCE = "Not used for {model}: {settings}. Its server refuses this ({message:
 WORDS = {"think": "thinking", "think_off": "thinking off", "reasoning_effort": "thinking beside tools"}
 
 
+def named(settings: Iterable[str]) -> str:
+    """Return the words for settings."""
+    return ", ".join(WORDS.get(name, name.replace("_", " ")) for name in settings)
+
+
 def facts(model: str, settings: Iterable[str], message: str) -> dict[str, str]:
     """Return the facts of the sentence."""
-    named = ", ".join(WORDS.get(name, name.replace("_", " ")) for name in settings)
-    return {"model": model, "settings": named, "message": message}
+    return {"model": model, "settings": named(settings), "message": message}
 
 
 def worded(model: str, settings: Iterable[str], message: str) -> str:

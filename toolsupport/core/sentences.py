@@ -253,7 +253,7 @@ PULLS = {
     "pull_no_registry": "The server cannot reach the registry. Check its network, then resume. Server: {text}.",
     "pull_failed": "The server could not download it. Server: {text}.",
 }
-# Why the tables of a database could not be read.
+# Why a database cannot be read.
 DATABASES = {
     "no_such_file": "There is no such file on the server.",
     "no_ordinary_file": "This is not a regular file.",
@@ -266,6 +266,10 @@ DATABASES = {
     "role_can_reach": (
         "Its role can use {found}, and reach other servers, files or programs with it. Enter a role that can only read."
     ),
+    "database_not_reached": "No connection to the database: {text:quoted}",
+}
+# Why a query failed; such a failure shows nothing about the database.
+QUERIES = {
     "query_too_long": "The query was stopped: it took longer than {seconds:g} seconds.",
     "query_too_large": "The query was stopped: it needed too much time or memory.",
     "query_needs_memory": "The query needs too much memory.",
@@ -306,6 +310,6 @@ LABELS = {
 }
 
 OF_ROWS = (STEPS, TRIALS, PROGRESS, FINDINGS, VERDICTS, CONTEXT, CHANGES, LEFT_OUT)
-OF_FAILURES = (SERVERS, CAUSES, HINTS, PULLS, DATABASES, MCP)
+OF_FAILURES = (SERVERS, CAUSES, HINTS, PULLS, DATABASES, QUERIES, MCP)
 SENTENCES = SentenceTable({code: text for table in (*OF_ROWS, *OF_FAILURES, LABELS) for code, text in table.items()})
 sentence = SENTENCES.sentence

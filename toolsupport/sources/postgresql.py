@@ -19,6 +19,7 @@ from toolsupport.sources.types import (
     SECONDS,
     Column,
     DatabaseSource,
+    FailedConnection,
     SourceError,
     Table,
     TableShape,
@@ -85,21 +86,22 @@ def shapes(source: DatabaseSource) -> list[TableShape]:
 
 @contextmanager
 def _open(source: DatabaseSource) -> Iterator[psycopg.Connection[TupleRow]]:
-    with closing(
-        psycopg.connect(
-            _judged(source.location),
-            connect_timeout=CONNECT_SECONDS,
-            options=SETTINGS,
-            client_encoding="utf8",
-            autocommit=False,
-        )
-    ) as connection:
+    with closing(_connected(_judged(source.location))) as connection:
         connection.read_only = True
         if postgresql_checks.value(connection, IDENTITY) == source.forbidden:
             raise SourceError(sentence("own_database"))
         postgresql_checks.check_role(connection)
         yield connection
         connection.rollback()
+
+
+def _connected(location: str) -> psycopg.Connection[TupleRow]:
+    try:
+        return psycopg.connect(
+            location, connect_timeout=CONNECT_SECONDS, options=SETTINGS, client_encoding="utf8", autocommit=False
+        )
+    except psycopg.OperationalError as error:
+        raise FailedConnection(str(error)) from None
 
 
 def _judged(location: str) -> str:

@@ -30,6 +30,10 @@ class SourceError(Exception):
         return self.args[0] if self.args else ""
 
 
+class FailedConnection(Exception):
+    """No connection to a database; the message may hold its address."""
+
+
 @dataclass(frozen=True, slots=True)
 class DatabaseSource:
     """A database. `location` may hold a password. `forbidden` is the site's own database, which is not allowed."""

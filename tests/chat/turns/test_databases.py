@@ -86,6 +86,38 @@ def test_tables_are_found_by_what_they_hold(alice: User, shop: int) -> None:
     assert asyncio.run(PersonDatabases(UserFactory().pk).tables("orders", 5)) == []
 
 
+def shown() -> tuple[bool, str, list[str]]:
+    """Whether the one database was ever reached or tried, why it cannot be read, and its tables."""
+    (source,) = sql_sources.listed()
+    return source.looked_at is not None, str(source.why), [table.name for table in source.tables]
+
+
+def test_queries_show_whether_a_database_can_be_read(alice: User, settings: Any, tmp_path: Any) -> None:
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_DATA_DIR": str(tmp_path)}
+    example_database.install()
+    tables = ["teas", "orders"]
+    for refused in ("DELETE FROM orders", "SELECT * FROM elsewhere"):
+        with pytest.raises(ToolError):
+            asked(alice, refused)
+        assert shown() == (False, "", []), "a failed query shows nothing about the database"
+    assert asked(alice) and shown() == (True, "", tables)
+    example_database.path().rename(tmp_path / "elsewhere")
+    with pytest.raises(ToolError, match="no such file"):
+        asked(alice)
+    assert shown() == (True, "There is no such file on the server.", tables)
+    (tmp_path / "elsewhere").rename(example_database.path())
+    assert asked(alice) and shown() == (True, "", tables)
+
+
+def test_a_server_that_does_not_answer_is_shown(alice: User) -> None:
+    address = "postgresql://reader:canary@127.0.0.1:1/shop"
+    sql_sources.add(sql_sources.NewSource("shop", "postgresql", address, ["user"]))
+    with pytest.raises(ToolError, match="No connection to the database"):
+        asked(alice)
+    tried, why, _ = shown()
+    assert tried and why.startswith("No connection to the database") and "canary" not in why
+
+
 def test_our_own_database_is_refused(alice: User, settings: Any) -> None:
     source = sql_sources.add(
         sql_sources.NewSource("own", "sqlite", str(settings.DATABASES["default"]["NAME"]), ["user"])

@@ -14,31 +14,31 @@ TODAY = date(2026, 11, 22)
 @pytest.mark.parametrize(
     ("totals", "first", "second"),
     [
-        (CallTotals(1), "Today 1 tool call was made and it could run.", ("", "")),
-        (CallTotals(1284), "Today 1,284 tool calls were made and all of them could run.", ("", "")),
+        (CallTotals(1), "Today, 1 tool call was made, and it could run.", ("", "")),
+        (CallTotals(1284), "Today, 1,284 tool calls were made, and all of them could run.", ("", "")),
         (
             CallTotals(1284, 61, {"unknown": 17, "schema": 16}, {"box/a": 15, "box/b": 2}),
-            "Today 1,284 tool calls were made and 97.4\u00a0% could run. 61 calls were repaired first.",
+            "Today, 1,284 tool calls were made, and 97.4\u00a0% could run. 61 calls were repaired first.",
             ("About half of the 33 failures were calls to unknown tools", "box/a"),
         ),
         (
             CallTotals(10_000, 1, {"rejected": 1}, {"box/a": 1}),
-            "Today 10,000 tool calls were made and 99.9\u00a0% could run. 1 call was repaired first.",
+            "Today, 10,000 tool calls were made, and 99.9\u00a0% could run. 1 call was repaired first.",
             ("The failure was unreadable", "box/a"),
         ),
         (
             CallTotals(36, 0, {"unknown": 2}, {"box/a": 1, "box/b": 1}),
-            "Today 36 tool calls were made and 94.4\u00a0% could run.",
+            "Today, 36 tool calls were made, and 94.4\u00a0% could run.",
             ("Both failures were calls to unknown tools", ""),
         ),
         (
             CallTotals(4, 0, {"refused": 4}, {"a": 2, "b": 2}),
-            "Today 4 tool calls were made and 0\u00a0% could run.",
+            "Today, 4 tool calls were made, and 0\u00a0% could run.",
             ("All of the 4 failures were refusals of servers", ""),
         ),
         (
             CallTotals(9, 0, {"refused": 2, "schema": 2, "prose": 1}),
-            "Today 9 tool calls were made and 44.5\u00a0% could run.",
+            "Today, 9 tool calls were made, and 44.5\u00a0% could run.",
             ("2 of the 5 failures were refusals of servers", ""),
         ),
     ],

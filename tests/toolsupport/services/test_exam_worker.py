@@ -116,8 +116,9 @@ async def test_a_setting_that_a_server_refuses_is_named(jobs: JobRunner) -> None
     async with scripted(refused, fine()) as server:
         run = await started(server.endpoint().base_url, "gpt-x", ExamSuite("part", (case,)), "native", kind="openai")
         seen = await ended(run, jobs)
-    named = await in_database(exam_reports.settings_left_out)(seen)
-    assert named == [f"Not used for gpt-x: temperature. Its server refuses this (“{words}”)."]
+    named = await in_database(exam_reports.left_out)(seen)
+    assert named.by_case == {("native", case.id): ("temperature",)}
+    assert named.sentences == [f"Not used for gpt-x: temperature. Its server refuses this (“{words}”)."]
 
 
 @pytest.mark.asyncio

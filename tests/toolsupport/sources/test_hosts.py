@@ -10,7 +10,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from toolsupport.sources import postgresql
-from toolsupport.sources.types import DatabaseSource, SourceError
+from toolsupport.sources.types import DatabaseSource, FailedConnection, SourceError
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ ROWS = [
 @pytest.mark.usefixtures("asked")
 @pytest.mark.parametrize(("location", "wanted"), ROWS)
 def test_a_name_is_looked_up_before(connected: list[dict[str, Any]], location: str, wanted: dict[str, str]) -> None:
-    with pytest.raises(psycopg.OperationalError, match="not made"):
+    with pytest.raises(FailedConnection, match="not made"):
         postgresql.shapes(DatabaseSource("postgresql", location))
     (found,) = connected
     assert {name: found[name] for name in ("host", "hostaddr", "port") if name in found} == wanted

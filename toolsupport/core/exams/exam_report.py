@@ -20,7 +20,7 @@ from toolsupport.core.quote_foreign_text import quoted
 from toolsupport.core.sentences import SENTENCES as REASONS
 from toolsupport.core.types import JSON
 
-COLUMNS = ("id", "group", "format", "right", "trials", "why")
+COLUMNS = ("id", "group", "format", "right", "trials", "why", "settings_left_out")
 VERDICTS: Mapping[str, str] = {"passed": "Passed", "failed": "Failed", "inconclusive": "Inconclusive"}
 # The code of a grade → its sentence; the names in braces are its facts.
 SENTENCES: Mapping[str, str] = {
@@ -122,7 +122,8 @@ def group_rows(detail: JSON) -> list[JSON]:
 
 def as_csv(found: JSON) -> str:
     """Return the cases of a result (as exam_reports.to_json gives it) as CSV."""
-    rows = [[found["model"], found["suite"], *(case[name] for name in COLUMNS)] for case in found["cases"]]
+    cases = [{**case, "settings_left_out": " ".join(case["settings_left_out"])} for case in found["cases"]]
+    rows = [[found["model"], found["suite"], *(case[name] for name in COLUMNS)] for case in cases]
     return spreadsheet.lines([["model", "exam", *COLUMNS], *rows])
 
 

@@ -24,6 +24,10 @@ def written(found: JSON) -> str:
     for case in cases:
         classname = f"{found['suite']}.{case['group']}.{case['format'] or 'in_force'}"
         element = ElementTree.SubElement(suite, "testcase", name=clean(case["id"]), classname=clean(classname))
+        if case["settings_left_out"]:
+            properties = ElementTree.SubElement(element, "properties")
+            names = " ".join(case["settings_left_out"])
+            ElementTree.SubElement(properties, "property", name="settings_left_out", value=clean(names))
         if state := _state(case):
             ElementTree.SubElement(element, state, message=clean(case["why"] or "Not graded."))
     return ElementTree.tostring(suite, encoding="unicode")

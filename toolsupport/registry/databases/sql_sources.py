@@ -14,6 +14,8 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.core.sentence_codes import CODE, Sentence
+from toolsupport.core.sentences import QUERIES
 from toolsupport.models import SqlSource
 from toolsupport.registry import row_cache
 from toolsupport.registry.servers import key_encryption
@@ -127,6 +129,14 @@ def keep_tables(source_id: int, tables: Sequence[TableShape]) -> None:
 @transaction.atomic
 def keep_failure(source_id: int, why: str) -> None:
     """Store the reason why it could not be read; the tables found before stay."""
+    SqlSource.objects.filter(pk=source_id).update(looked_at=timezone.now(), why=why)
+
+
+@transaction.atomic
+def keep_query(source_id: int, why: str = "") -> None:
+    """Store that a query was answered, or the reason `why` the database was not read; a failed query shows nothing."""
+    if why and not (isinstance(why, Sentence) and why.stored[CODE] not in QUERIES):
+        return
     SqlSource.objects.filter(pk=source_id).update(looked_at=timezone.now(), why=why)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Avg, Count, Max, Min, Sum
@@ -67,7 +67,7 @@ class ShownExam:
 
 @dataclass(frozen=True, slots=True)
 class ShownCase:
-    """One case in one format. `right` None: not decided."""
+    """One case in one format. `right` None: not decided. `left_out` are the settings that a server refused."""
 
     id: str
     group: str
@@ -77,6 +77,19 @@ class ShownCase:
     trials: int
     why: str
     request: str
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def left_out_words(self) -> str:
+        return left_out_settings.named(self.left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutSettings:
+    """What servers refused in a run: sentences, those of each model once, and names by format and case."""
+
+    sentences: list[str]
+    by_case: Mapping[tuple[str, str], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +99,6 @@ class ExamCost:
     seconds: int
     tokens: int
     measured: bool
-
-    @property
-    def tokens_words(self) -> str:
-        return f"{self.tokens:,}"
 
 
 def shown(run: int) -> ShownExam:
@@ -110,8 +119,11 @@ def _rows() -> Any:
     return ExamRun.objects.select_related("profile__server", "swap_from__server", "actor", "paper").defer("paper__body")
 
 
-def cases(run: int) -> list[ShownCase]:
-    """Return the decided and open cases of a run, in the order of its paper, each with the reason of its last trial."""
+def cases(run: int, left_out: Mapping[tuple[str, str], tuple[str, ...]] | None = None) -> list[ShownCase]:
+    """Return the decided and open cases of a run, in the order of its paper, each with the reason of its last trial.
+
+    `left_out` are the refused settings by format and case.
+    """
     row = ExamRun.objects.select_related("paper").filter(pk=run).first()
     if row is None:
         raise NotFound("This exam does not exist.")
@@ -119,7 +131,11 @@ def cases(run: int) -> list[ShownCase]:
     for trial in row.trials.defer("replies").order_by("id"):
         made.setdefault((trial.asked_format, trial.case), []).append(trial)
     listed_cases = read_suite(row.paper.body).cases
-    return [_case(case, asked, made.get((asked, case.id), [])) for case in listed_cases for asked in row.formats]
+    keys = [(asked, case) for case in listed_cases for asked in row.formats]
+    return [
+        replace(_case(case, asked, made.get((asked, case.id), [])), left_out=(left_out or {}).get((asked, case.id), ()))
+        for asked, case in keys
+    ]
 
 
 def _case(case: ExamCase, asked: str, trials: Sequence[ExamTrial]) -> ShownCase:
@@ -143,17 +159,31 @@ def right_so_far(run: int) -> int:
     return ExamTrial.objects.filter(run_id=run, right=True).values("asked_format", "case").distinct().count()
 
 
-def settings_left_out(run: ShownExam) -> list[str]:
-    """Return the settings that servers refused during a run, as sentences: those of each model once."""
-    found: list[str] = []
-    named: dict[str, set[str]] = {}
-    for replies in ExamTrial.objects.filter(run_id=run.id).order_by("id").values_list("replies", flat=True).iterator():
-        for reply in replies:
-            left_out, model = reply.get("left_out"), reply.get("model", run.model)
-            if left_out and not named.setdefault(model, set()).issuperset(left_out["settings"]):
-                named[model].update(left_out["settings"])
-                found.append(left_out_settings.worded(model, **left_out))
-    return found
+def left_out(run: ShownExam) -> LeftOutSettings:
+    """Return the settings that servers refused during a run."""
+    sentences: list[str] = []
+    by_case: dict[tuple[str, str], tuple[str, ...]] = {}
+    found: dict[str, set[str]] = {}
+    rows = ExamTrial.objects.filter(run_id=run.id).order_by("id").values_list("asked_format", "case", "replies")
+    for asked_format, case, replies in rows.iterator():
+        for model, refused in _refused(run, replies):
+            key = (asked_format, case)
+            by_case[key] = tuple(dict.fromkeys((*by_case.get(key, ()), *refused["settings"])))
+            if not found.setdefault(model, set()).issuperset(refused["settings"]):
+                found[model].update(refused["settings"])
+                sentences.append(left_out_settings.worded(model, **refused))
+    return LeftOutSettings(sentences, by_case)
+
+
+def left_out_of_trial(run: ShownExam, trial: ExamTrial) -> list[str]:
+    """Return the sentences about the settings that a server refused in one trial, each once."""
+    found = [left_out_settings.worded(model, **refused) for model, refused in _refused(run, trial.replies)]
+    return list(dict.fromkeys(found))
+
+
+def _refused(run: ShownExam, replies: Sequence[JSON]) -> list[tuple[str, JSON]]:
+    """Return the refused settings of each reply, with its model."""
+    return [(reply.get("model", run.model), reply["left_out"]) for reply in replies if reply.get("left_out")]
 
 
 def trials(run: int, case: str) -> list[ExamTrial]:
@@ -212,8 +242,9 @@ def to_json(run: int) -> JSON:
                 "right": case.passed,
                 "trials": case.trials,
                 "why": case.why,
+                "settings_left_out": list(case.left_out),
             }
-            for case in cases(run)
+            for case in cases(run, left_out(found).by_case)
         ],
     }
 

@@ -202,9 +202,9 @@ def _bulk(request: AuthedRequest, since: int, message: str) -> HttpResponse:
 
 
 def _on_page(request: AuthedRequest, models: Collection[int]) -> set[int]:
-    """Return the models that the page lists; a page with a filter sends its models."""
-    listed = _filter(request).get("rows", "")
-    return set(models) & set(map(row_number, listed.split(","))) if listed else set(models)
+    """Return the models that the page lists: it has no place for others. A page with a very long list sends none."""
+    listed = _filter(request).get("rows")
+    return set(models) if listed is None else set(models) & set(map(row_number, listed.split(",")))
 
 
 def _moment(request: AuthedRequest) -> datetime:

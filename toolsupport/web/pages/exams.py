@@ -138,13 +138,16 @@ def cancel(request: AuthedRequest, exam_id: int) -> HttpResponse:
 @requires(Action.SEE_MODELS)
 def case(request: AuthedRequest, exam_id: int, case_id: str) -> HttpResponse:
     """Show one case: the request, the expected calls, and the result of each trial."""
-    body = exam_reports.body(exam_id, case_id)
+    body, run = exam_reports.body(exam_id, case_id), exam_reports.shown(exam_id)
     made = [
-        {"trial": trial, "why": exam_report.sentence(trial.code, trial.facts)}
+        {
+            "trial": trial,
+            "why": exam_report.sentence(trial.code, trial.facts),
+            "left_out": exam_reports.left_out_of_trial(run, trial),
+        }
         for trial in exam_reports.trials(exam_id, case_id)
     ]
-    found = {"run": exam_reports.shown(exam_id), "case": body, "group": GROUPS[body.group]}
-    return render(request, CASE, found | {"trials": made})
+    return render(request, CASE, {"run": run, "case": body, "group": GROUPS[body.group], "trials": made})
 
 
 @require_GET
@@ -172,11 +175,14 @@ def _shown(request: AuthedRequest, exam_id: int) -> HttpResponse:
     if not run.open:
         found |= exam_next_steps.shown(None if run.older or not run.verdict else next_steps.of_run(exam_id), request)
         found |= {"parts": exam_report.parts(run.detail), "groups": exam_report.group_rows(run.detail)}
-        found |= {"left_out": exam_reports.settings_left_out(run)}
+        left_out = exam_reports.left_out(run)
+        found |= {"left_out": left_out.sentences}
         # Failed cases come first.
         found |= {
             "cases": sorted(
-                exam_reports.cases(exam_id), key=lambda case: (True, None, False).index(case.right), reverse=True
+                exam_reports.cases(exam_id, left_out.by_case),
+                key=lambda case: (True, None, False).index(case.right),
+                reverse=True,
             )
         }
     return render(request, f"{PAGE}#live" if wants_part(request) else PAGE, found)

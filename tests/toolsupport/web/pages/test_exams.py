@@ -6,6 +6,7 @@ import csv
 import json
 from io import StringIO
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from django.test import Client
@@ -180,6 +181,27 @@ def test_settings_that_a_server_refused_are_named_beside_the_result(
         page = text(alice, "exam", run)
         assert [page.count(words) for words in named] == [1] * len(named)
         assert page.count("Not used for") == len(named)
+
+
+def test_each_case_names_the_settings_that_did_not_apply(alice: Client) -> None:
+    run = a_finished_run(ModelProfileFactory(name="m:1"))
+    ExamTrial.objects.filter(run=run, case="single_2", n=1).update(replies=[{"left_out": WARM}, {"left_out": THOUGHT}])
+    wanted = {"single_2": ["temperature", "think_off"]}
+    found = json.loads(text(alice, "exam-result", run, "json"))
+    assert {case["id"]: case["settings_left_out"] for case in found["cases"] if case["settings_left_out"]} == wanted
+    rows = csv.DictReader(StringIO(text(alice, "exam-result", run, "csv")))
+    assert {row["id"]: row["settings_left_out"].split() for row in rows if row["settings_left_out"]} == wanted
+    report = ElementTree.fromstring(text(alice, "exam-result", run, "xml"))
+    named = {one.get("name"): one.find(".//property") for one in report.iter("testcase")}
+    assert {name: one.attrib for name, one in named.items() if one is not None} == {
+        "single_2": {"name": "settings_left_out", "value": "temperature think_off"}
+    }
+    page = text(alice, "exam", run)
+    assert page.count("Without temperature, thinking off.") == 1
+    assert "Without temperature" in page[page.index("single_2<") : page.index("single_1<")]
+    page = text(alice, "exam-case", run, "single_2")
+    assert "Not used for m:1: temperature. Its server refuses this (“Only &lt;1&gt; is supported.”)." in page
+    assert "m:1: temperature, thinking off. " in page and page.count("Not used for") == 2
 
 
 def test_the_result_as_files(alice: Client) -> None:

@@ -73,7 +73,7 @@ def test_the_page_begins_with_a_sentence_and_numbers_that_lead_to_calls(
     counted(profile, "ready", 16, day=days_ago(40))
     client.force_login(alice)
     page = flat(client.get("/insights/").content.decode())
-    assert "In the last 30 days 32 tool calls were made and 81.2 % could run. 2 calls were repaired first." in page
+    assert "In the last 30 days, 32 tool calls were made, and 81.2 % could run. 2 calls were repaired first." in page
     assert "All of the 6 failures were calls to unknown tools" in page and "most of them by <a" in page
     assert "+100 % on the period before" in page and "100 % in the period before" in page
     query = f"since={days_ago(29)}&amp;until={days_ago(0)}"
@@ -136,7 +136,7 @@ def test_the_sentence_the_bars_and_the_file_hold_what_the_table_leaves_out(
         counted(profile, "schema", 10, requests=10, format="hermes", day=days_ago(days))
     client.force_login(alice)
     page = flat(client.get("/insights/").content.decode())
-    assert "In the last 30 days 100 tool calls were made and 50 % could run." in page
+    assert "In the last 30 days, 100 tool calls were made, and 50 % could run." in page
     assert "All of the 50 failures were calls with wrong arguments" in page
     assert "Of 100 requests that led to calls." in page
     assert "The table has the newest 2 rows." in page

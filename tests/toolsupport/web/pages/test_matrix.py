@@ -99,9 +99,10 @@ def test_others_see_a_run_of_tests_begin_move_and_end(client: Client, profile: M
     over = polled(begun).content.decode()
     assert "rita tested 1 model." in flat(over) and "Proven" in over and 'hx-trigger="every 10s"' in over
     assert polled(over).status_code == 204
-    # A page with a filter gets the rows that it lists.
-    assert f'name="rows" value="{profile.pk}"' in flat(watcher.get("/models/?q=strange").content.decode())
-    for listed, rows in ((profile.pk, 1), (profile.pk + 1, 0)):
+    # A page gets the rows that it lists: with a filter, without one, and with one that nothing fits.
+    for query, listed in (("?q=strange", str(profile.pk)), ("", str(profile.pk)), ("?q=nothing", "")):
+        assert f'name="rows" value="{listed}"' in flat(watcher.get(f"/models/{query}").content.decode()), query
+    for listed, rows in ((str(profile.pk), 1), (str(profile.pk + 1), 0), ("", 0)):
         address = f"/models/detect/progress/?seen=0-0&since={test}&rows={listed}&at=1"
         assert watcher.get(address, headers=HTMX).content.decode().count("<tr ") == rows
 
