@@ -42,13 +42,13 @@ def parts_of_the_heap(how: str) -> int:
 
 
 @glibc
-def test_all_threads_share_two_parts_of_the_heap() -> None:  # issue 22
+def test_all_threads_share_two_parts_of_the_heap() -> None:
     assert parts_of_the_heap("apart") > 2
     assert parts_of_the_heap("shared") <= 2
 
 
 @glibc
-def test_freed_memory_is_returned_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:  # issue 22
+def test_freed_memory_is_returned_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     """Free blocks below one that is still used."""
     C.malloc.restype, C.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
     blocks = [C.malloc(ctypes.c_size_t(BLOCK)) for _ in range(BLOCKS)]
