@@ -35,7 +35,8 @@ TEXT, HTML, THINKING, CHAT = (str(uuid.uuid4()) for _ in range(4))
 # A nearly full context is shown with a warning that gives the percentage: one kind of message for each.
 FULL = {percent: LIMIT * percent // 100 + 1 for percent in range(NEARLY_FULL, 101)}
 MARKS = (
-    *(str(number) for number in (ID, PARENT, TURN, TOKENS, SPEED, LIMIT, CONTEXT, *FULL.values())),
+    *(str(number) for number in (ID, PARENT, TURN, SPEED)),
+    *(f"{number:,}" for number in (TOKENS, LIMIT, CONTEXT, *FULL.values())),
     *(duration(THOUGHT), duration(TOOK), TEXT, HTML, THINKING, CHAT),
 )
 NO_USAGE = ShownUsage()
@@ -61,18 +62,12 @@ def _is_plain(shown: ShownMessage) -> bool:
 
 def _values(shown: ShownMessage) -> Mapping[str, str]:
     usage = shown.usage or NO_USAGE
-    given: tuple[object, ...] = (
-        shown.id,
-        shown.parent,
-        shown.turn,
-        usage.tokens,
-        usage.speed,
-        usage.limit,
-        *[usage.context] * (1 + len(FULL)),
-    )
+    printed = map(str, (shown.id, shown.parent, shown.turn, usage.speed))
+    tokens = [f"{number:,}" for number in (usage.tokens, usage.limit, usage.context)]
+    contexts = tokens[-1:] * len(FULL)
     times = duration(shown.thinking_ms), duration(usage.took_ms)
     texts = [conditional_escape(text) if text else "" for text in (shown.text, shown.html, shown.thinking)]
-    return dict(zip(MARKS, (*map(str, given), *times, *texts, shown.conversation), strict=True))
+    return dict(zip(MARKS, (*printed, *tokens, *contexts, *times, *texts, shown.conversation), strict=True))
 
 
 def _kind(shown: ShownMessage) -> ShownMessage:

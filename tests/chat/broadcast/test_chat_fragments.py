@@ -219,4 +219,4 @@ def test_equal_kinds_of_answers_are_rendered_once(monkeypatch: pytest.MonkeyPatc
     rendered(11, context=7000)
     monkeypatch.delattr(message_template_cache, "render_to_string")
     assert "<p>12</p>" in rendered(12)
-    assert "7012 of 8192" in rendered(12, context=7000)
+    assert "7,012 of 8,192" in rendered(12, context=7000)

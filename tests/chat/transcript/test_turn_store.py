@@ -51,8 +51,9 @@ READS = {
     "found_tools.searchable",
 }
 # Helpers that run in the database's thread; what they call in turn is looked at like everything else.
-# What a reply shows about its model is true whoever owns the turn.
+# What a reply shows about its model, and a query about its database, is true whoever owns the turn.
 ABOUT_MODELS = {"reasoning_starts.learn", "response_schema_faults.learn"}
+ABOUT_DATABASES = {"sql_sources.keep_query"}
 HELPERS = {"self._keep", "self._park", "self._source", "context_guard.without"}
 # It reads first, and writes by a fenced function.
 HELPERS |= {"context_findings.count_prompt"}
@@ -172,7 +173,8 @@ def test_every_write_of_a_turn_that_was_lost_is_refused(begun: AcceptedMessage, 
 
 def test_every_write_that_a_turn_makes_is_among_them() -> None:
     called = called_by_turns()
-    unknown = {name: where for name, where in called.items() if name not in {*WRITES, *READS, *HELPERS, *ABOUT_MODELS}}
+    known = {*WRITES, *READS, *HELPERS, *ABOUT_MODELS, *ABOUT_DATABASES}
+    unknown = {name: where for name, where in called.items() if name not in known}
     assert not unknown, "fence these (turn_store.fenced), or name them among READS"
     assert {"record.start_call", "questions.park", "found_tools.add", "context_findings.raise_context"} <= {*called}
     assert handed_to_tools() == {"memory.write_for_model", "prompts.choose_for_model"} <= {*WRITES}
