@@ -18,6 +18,7 @@ LINES = 2000
 TOOLS = 200
 SEARCHED = 1000
 PIECE = 4
+SIZES = (1000, 4000, 16_000, 64_000)  # characters of a call
 PROSE = "A paragraph of an ordinary answer goes on like this, with a word or two in **bold**, and then it ends. " * 4
 MARKDOWN = f"{PROSE}\n\n## A heading\n\nSome *text* with `code` and a [link](https://example.org).\n\n- one\n- two\n\n"
 CODE = "```python\ndef f(x):\n    return x + 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
@@ -128,14 +129,21 @@ def format_step(name: str, characters: int) -> Step:
 
         return run
 
-    return Step(f"read a character of {characters // 1000} kB in {name}", prepare, len(call_in(asked, characters)), 2)
+    return Step(name, prepare, len(call_in(asked, characters)), 2)
 
 
-def format_steps() -> list[Step]:
+def slowest_format(characters: int) -> Line:
+    """Measure all formats with a call of this size, and print each; the line has the slowest."""
     from toolsupport.core.formats import FORMATS
 
-    names = [name for name in FORMATS if name != "code_mode"]
-    return [format_step(name, size) for name in names for size in (1000, 4000, 16_000, 64_000)]
+    size, spent = f"read a character of {characters // 1000} kB", dict[str, float]()
+    steps = [format_step(name, characters) for name in FORMATS if name != "code_mode"]
+    for step in steps:
+        spent[step.name] = microseconds(step.prepare(), step.pieces)
+        print(f"{size} in {step.name}: {spent[step.name]:.2f} µs", flush=True)
+    name = max(spent, key=spent.__getitem__)
+    figure = f"{size} (slowest: {name}), µs"
+    return Line("one step", Promise(figure, steps[0].most), spent[name])
 
 
 STEPS = (
@@ -165,7 +173,7 @@ def main() -> list[Line]:
         settings.configure()
         django.setup()
     lines = []
-    for step in (*STEPS, *format_steps()):
+    for step in STEPS:
         spent = microseconds(step.prepare(), step.pieces)
         lines.append(Line("one step", Promise(f"{step.name}, µs", step.most), spent))
-    return lines
+    return [*lines, *map(slowest_format, SIZES)]

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 PICTURE = Path(__file__).resolve().parent.parent.parent / "docs" / "performance" / "figures.svg"
-ROW, LEFT, WIDTH = 26, 330, 360  # pixels: a line, where bars begin, how long the promise is
+ROW, LEFT, WIDTH = 26, 380, 360  # pixels: a line, where bars begin, how long the promise is
 LONGEST = 1.5  # times the promise; a bar beyond it is cut
 
 
@@ -42,7 +42,8 @@ class Line:
     seen: float
 
     def cells(self) -> tuple[str, str, str, str]:
-        measured = f"{self.seen:,.2f}" if abs(self.seen) < 100 else f"{self.seen:,.0f}"
+        digits = 0 if self.seen >= 100 or not self.seen else 2 if self.seen >= 1 else 3
+        measured = f"{self.seen:,.{digits}f}"
         kept = "yes" if self.promise.kept(self.seen) else "NO"
         return f"{self.scenario}: {self.promise.figure}", self.promise.words(), measured, kept
 
