@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -15,7 +16,9 @@ from django.http import HttpResponse
 from django.urls import reverse
 
 from tests.toolsupport.config.test_program_chain import asked, scope
+from toolsupport.config import asgi
 from toolsupport.config.asgi import ANSWERS, HttpApplication, ThreadedASGIHandler
+from toolsupport.services import process_tuning
 from toolsupport.web.request_threads import RequestThreads
 
 
@@ -218,3 +221,17 @@ async def test_a_thread_that_still_works_for_a_request_that_was_left_serves_no_o
         await sync_to_async(threading.get_ident)()  # in another one: this one is busy
     go_on.set()
     await idle(threads, 2)
+
+
+@pytest.mark.asyncio
+@pytest.mark.django_db(transaction=True)
+async def test_a_site_returns_freed_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, trimmed = asyncio.get_running_loop(), asyncio.Event()
+    library = SimpleNamespace(malloc_trim=lambda _: loop.call_soon_threadsafe(trimmed.set))
+    monkeypatch.setattr(process_tuning, "TRIM_SECONDS", 0.0)
+    monkeypatch.setattr(process_tuning, "ctypes", SimpleNamespace(CDLL=lambda _: library))
+    asgi.start()
+    try:
+        assert await asyncio.wait_for(trimmed.wait(), 20)
+    finally:
+        await asgi.stop()

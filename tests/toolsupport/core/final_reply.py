@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, cycle, pairwise, takewhile
 from typing import Any
 
 from tests.toolsupport.core.formats.replies import OFFERED
@@ -76,3 +77,9 @@ def told(
         # That it begins as expected is no news for the reader; test_reply_reader.py shows when it is told.
         found.begins_inside = None
     return found
+
+
+def in_pieces(reply: str, sizes: Sequence[int]) -> list[Event]:
+    """Return the reply as texts of these sizes, again and again."""
+    ends = takewhile(lambda end: end < len(reply), accumulate(cycle(sizes)))
+    return [TextDelta(reply[begin:end]) for begin, end in pairwise([0, *ends, len(reply)])]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.growth import grows_no_faster
 from tests.tables import every
-from tests.toolsupport.core.final_reply import Told, told
+from tests.toolsupport.core.final_reply import Told, in_pieces, told
 from tests.toolsupport.core.formats.replies import OFFERED
 from toolsupport.core.answer_wrapper import AnswerWrapper
 from toolsupport.core.events import CallReady, Event, TextDelta, ThinkingDelta
@@ -158,14 +158,8 @@ OTHERS = ("hm", "CALL", "```\n", "`", '"', "<|im_end|>", "</s>", "<")
 def test_pieces_never_matter(format, parts, begun, sizes, begins_inside, finish) -> None:
     call = FORMATS[format].write_calls(WRITTEN) if format in FORMATS else "a word"
     reply = ("<think>a</think><answer>" if begun else "") + "".join(parts).replace("CALL", call)
-    pieces: list[Event] = []
-    at = 0
-    while at < len(reply):
-        size = sizes[len(pieces) % len(sizes)]
-        pieces.append(TextDelta(reply[at : at + size]))
-        at += size
     whole = told(format, reply, 0, begins_inside, finish=finish)
-    assert told(format, pieces, 0, begins_inside, finish=finish) == whole
+    assert told(format, in_pieces(reply, sizes), 0, begins_inside, finish=finish) == whole
     assert told(format, reply, 1, begins_inside, finish=finish) == whole
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.growth import grows_no_faster
 from tests.tables import every
-from tests.toolsupport.core.final_reply import Told, told
+from tests.toolsupport.core.final_reply import Told, in_pieces, told
 from toolsupport.core.events import (
     CallReady,
     CallRejected,
@@ -275,13 +275,7 @@ PIECES = (*CLOSING, *OPENING, "hm", " ", "\n", "`", '"', "'", "```\n", "â€œ", "â
 def test_pieces_never_matter(format, parts, sizes, begins_inside, finish) -> None:
     reply = "".join(parts).replace("CALL", drafted(format))
     whole = told(format, reply, 0, begins_inside, finish=finish)
-    pieces: list[Event] = []
-    at = 0
-    while at < len(reply):
-        size = sizes[len(pieces) % len(sizes)]
-        pieces.append(TextDelta(reply[at : at + size]))
-        at += size
-    assert told(format, pieces, 0, begins_inside, finish=finish) == whole
+    assert told(format, in_pieces(reply, sizes), 0, begins_inside, finish=finish) == whole
     assert told(format, reply, 1, begins_inside, finish=finish) == whole
 
 

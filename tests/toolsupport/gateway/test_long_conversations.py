@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +19,8 @@ from tests.processor_time import LONGEST_STEP, with_longest_step
 from tests.tables import every
 from tests.toolsupport.gateway.conftest import Program
 from toolsupport import providers
+from toolsupport.core import exact_json
+from toolsupport.gateway import views
 from toolsupport.gateway.messages import request as messages_request
 from toolsupport.gateway.responses import request as responses_request
 
@@ -81,3 +85,28 @@ async def test_no_step_of_the_loop_is_long(program: Program) -> None:  # S1, S2
                 assert longest < LONGEST_STEP, kind
         finally:
             await providers.close()
+
+
+@pytest.mark.asyncio
+async def test_an_answer_that_repeats_many_tools_is_written_beside_the_loop(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:  # S1, S2
+    """Also if the model gets none of them: it takes long to write, and others would wait."""
+    writers: list[int] = []
+
+    def dumps(value: object) -> bytes:
+        writers.append(threading.get_ident())
+        return exact_json.dumps(value)
+
+    monkeypatch.setattr(views, "exact_json", SimpleNamespace(dumps=dumps))
+    with obedient_server() as address:
+        await in_database(known)(address)
+        try:
+            api, body = BODIES["definitions of tools"]
+            answer, _ = await asked(program, api, body(MANY))
+            assert len(json.loads(answer)["tools"]) == 200
+            await asked(program, "responses", {"input": [USER]})
+        finally:
+            await providers.close()
+    long, short = writers
+    assert long != threading.get_ident() == short

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import signal
 import sqlite3
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -250,5 +252,22 @@ def test_the_printed_set_up_address_is_answered(
         asked = httpx.get(f"http://{reached}:{kept.port}{path}", headers=headers, trust_env=False)
         assert asked.status_code == 200 and 'name="token"' in asked.text
         assert "FAIL" not in kept.manage("doctor")
+    finally:
+        stop(kept)
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="the C library is not glibc")
+def test_its_threads_share_two_parts_of_the_heap(kept: Site) -> None:
+    """Each part but the first reserves 64 MiB: pages that are in use, and the rest behind them."""
+    kept.forked = False
+    kept.start()
+    try:
+        with closing(sign_in(kept)) as browser, ThreadPoolExecutor(4) as pool:
+            assert {one.status_code for one in pool.map(lambda _: browser.get("/models/"), range(8))} == {200}
+        assert kept.process
+        maps = Path(f"/proc/{kept.process.pid}/maps").read_text().splitlines()
+        ranges = [[int(end, 16) for end in line.split()[0].split("-")] for line in maps]
+        parts = [begin for (begin, used), (after, end) in pairwise(ranges) if used == after and end - begin == 64 << 20]
+        assert len(parts) == 1
     finally:
         stop(kept)
