@@ -58,6 +58,7 @@ def start() -> None:
     runner.current().start()
     background_jobs.current().tester.idle.in_use = busy_servers.servers
     background_jobs.current().start()
+    background_jobs.current().spawn(process_tuning.use_huge_pages())
     background_jobs.current().spawn(process_tuning.return_freed_memory())
     background_jobs.current().spawn(answer_runner.revoked.watch())
     background_jobs.current().add(ReplayWorker)

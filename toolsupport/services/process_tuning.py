@@ -6,11 +6,16 @@ import asyncio
 import ctypes
 import gc
 import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 LOCK_HELD = 0.001  # seconds
 YOUNG_OBJECTS = 20_000  # new objects, less those that were freed, after which the garbage collector begins
 ARENA_MAX, ARENAS = -8, 2  # the option of glibc's `mallopt` by its number in <malloc.h>, and its value
 TRIM_SECONDS = 60.0  # a trim took 0.5 to 1.1 ms
+MAPPINGS = Path("/proc/self/maps")
+HUGE_PAGE = Path("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")  # its size in bytes
+COLLAPSE = 25  # the advice MADV_COLLAPSE of Linux 6.1 and newer, by its number in <asm-generic/mman-common.h>
 
 
 def share_the_heap() -> None:
@@ -33,6 +38,33 @@ async def return_freed_memory() -> None:
     while trim:
         await asyncio.sleep(TRIM_SECONDS)
         await asyncio.to_thread(trim, 0)
+
+
+async def use_huge_pages() -> None:
+    """Move the memory that a started process holds into huge pages, where the kernel can; else end.
+
+    Code and data of an answer lie in many places of 110 MiB, so the processor looks up many pages. In huge pages an
+    answer took 5 % less of the processor, and one after a pause came 0.3 ms earlier. Memory grew by less than 1 MiB,
+    since almost all of it is in use. Later, freed memory would be filled again.
+    """
+    advise = getattr(ctypes.CDLL(None), "madvise", None)
+    if advise and HUGE_PAGE.exists():
+        await asyncio.to_thread(_collapse, advise, int(HUGE_PAGE.read_text()))
+
+
+def _collapse(advise: Callable[[ctypes.c_void_p, ctypes.c_size_t, int], int], size: int) -> None:
+    """Advise each block of `size` bytes by itself: the kernel refuses some, such as those of stacks."""
+    for block in _blocks(size):
+        advise(ctypes.c_void_p(block), ctypes.c_size_t(size), COLLAPSE)
+
+
+def _blocks(size: int) -> Iterator[int]:
+    """Return the addresses of all whole blocks of memory that belongs to no file."""
+    for line in MAPPINGS.read_text().splitlines():
+        place, access, _, _, _, *name = line.split()
+        if access == "rw-p" and name in ([], ["[heap]"]):
+            first, end = (int(address, 16) for address in place.split("-"))
+            yield from range(-(-first // size) * size, end - size + 1, size)
 
 
 def collect_garbage_seldom() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import mmap
 import subprocess
 import sys
 from collections.abc import Callable
@@ -35,6 +36,31 @@ C.malloc_info(0, out)
 C.fflush(out)
 """
 
+# 32 MiB of objects; then the memory in huge pages, and all memory, by the kernel's own count, before and after.
+MEMORY_IN_HUGE_PAGES = """
+import asyncio
+from pathlib import Path
+from toolsupport.services import process_tuning
+held = [bytes(400) for _ in range(80_000)]
+for _ in range(2):
+    counts = dict(line.split()[:2] for line in Path("/proc/self/smaps_rollup").read_text().splitlines()[1:])
+    print(counts["AnonHugePages:"], counts["Rss:"])
+    asyncio.run(process_tuning.use_huge_pages())
+"""
+
+
+def can_collapse() -> bool:
+    """Return whether the kernel moves memory into huge pages on request, asked without the product."""
+    size_file = Path("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
+    if not size_file.exists():
+        return False
+    size = int(size_file.read_text())
+    with mmap.mmap(-1, 2 * size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        first = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        whole = -(-first // size) * size
+        ctypes.memset(whole, 1, size)
+        return C.madvise(ctypes.c_void_p(whole), ctypes.c_size_t(size), 25) == 0
+
 
 def parts_of_the_heap(how: str) -> int:
     seen = subprocess.run([sys.executable, "-c", PARTS_OF_THE_HEAP, how], capture_output=True, text=True, check=True)
@@ -45,6 +71,15 @@ def parts_of_the_heap(how: str) -> int:
 def test_all_threads_share_two_parts_of_the_heap() -> None:
     assert parts_of_the_heap("apart") > 2
     assert parts_of_the_heap("shared") <= 2
+
+
+@pytest.mark.skipif(not can_collapse(), reason="the kernel has no huge pages on request")
+def test_memory_moves_into_huge_pages_and_hardly_grows() -> None:
+    seen = subprocess.run([sys.executable, "-c", MEMORY_IN_HUGE_PAGES], capture_output=True, text=True, check=True)
+    (before, whole), (after, grown) = ([int(count) for count in line.split()] for line in seen.stdout.splitlines())
+    assert before < 4096  # KiB
+    assert after > 16 * 1024
+    assert grown < whole + 4096
 
 
 @glibc
@@ -85,6 +120,13 @@ def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
     process_tuning.share_the_heap()
     assert asyncio.run(process_tuning.return_freed_memory()) is None
+    assert asyncio.run(process_tuning.use_huge_pages()) is None
+
+
+def test_a_kernel_without_huge_pages_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(process_tuning, "HUGE_PAGE", tmp_path / "absent")
+    monkeypatch.setattr(process_tuning, "_collapse", lambda *_: pytest.fail("the kernel was asked"))
+    assert asyncio.run(process_tuning.use_huge_pages()) is None
 
 
 def test_threads_give_the_interpreter_back_within_a_millisecond() -> None:
