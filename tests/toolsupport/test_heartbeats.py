@@ -16,14 +16,15 @@ from channels.db import database_sync_to_async as in_database
 from django.core.management import call_command
 from django.db import DataError, InterfaceError, OperationalError
 from django.db.models.functions import Now
+from django.utils import timezone
 
-from tests.factories import ModelProfileFactory, ServerFactory
+from tests.factories import ModelProfileFactory, OverrideFactory, ServerFactory
 from toolsupport import providers
 from toolsupport.config import application_paths, environment
 from toolsupport.core.verdicts import TrialOutcome, Verdict
 from toolsupport.detection import ProbeReply, ProbeRunner
 from toolsupport.detection.probe_runner import ProbeRequest
-from toolsupport.models import Detection
+from toolsupport.models import Detection, Lease, Override
 from toolsupport.registry import leases
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detection_reports import ShownDetection
@@ -354,6 +355,27 @@ async def test_a_job_that_cannot_be_taken_at_the_start_keeps_no_other_one_from_i
         await made.spawn(made._begin())
     await made.stop()
     assert ran == ["first", "second"]
+
+
+@pytest.mark.asyncio
+async def test_jobs_of_every_minute_write_nothing_while_nothing_expires() -> None:
+    """A write would clear the rows that are kept for answers."""
+    often = [job for job in background_jobs.jobs() if 0 < job.minutes <= 1]
+    made = JobRunner()
+    for job in often:
+        await made._once(job)
+    assert "expired overrides" in [job.name for job in often]
+    assert not await in_database(Lease.objects.exists)()
+
+
+@pytest.mark.asyncio
+async def test_an_override_expires_whichever_worker_runs_the_job() -> None:
+    row = await in_database(OverrideFactory)(expires_at=timezone.now() - timedelta(seconds=1))
+    [job] = [job for job in background_jobs.jobs() if job.name == "expired overrides"]
+    made, other = JobRunner(), JobRunner()
+    await asyncio.gather(made._once(job), other._once(job))
+    ended = await in_database(lambda: list(Override.objects.exclude(pk=row.pk).values_list("withdraws", flat=True)))()
+    assert ended == [row.pk]
 
 
 @pytest.mark.asyncio

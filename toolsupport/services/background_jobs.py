@@ -30,12 +30,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJob:
-    """A job that runs at start, then every `minutes` (0: never again), in one worker at a time."""
+    """A job that runs at start, then every `minutes` (0: never again), in one worker at a time if `alone`.
+
+    A worker that runs alone writes twice for each run, after which every kept row is read again.
+    """
 
     name: str
     run: Callable[[], Awaitable[object]]
     at_start: bool
     minutes: float
+    alone: bool = True
 
 
 def jobs() -> tuple[BackgroundJob, ...]:
@@ -46,7 +50,7 @@ def jobs() -> tuple[BackgroundJob, ...]:
         BackgroundJob("refresh at start", refresh.refresh_at_start, at_start=True, minutes=0),
         BackgroundJob("changed models", refresh.mark_changed, at_start=True, minutes=0),
         BackgroundJob("expired rows", in_database(_clear_expired), at_start=True, minutes=60),
-        BackgroundJob("expired overrides", in_database(_withdraw_expired), at_start=True, minutes=1),
+        BackgroundJob("expired overrides", in_database(_withdraw_expired), at_start=True, minutes=1, alone=False),
         BackgroundJob("refresh", refresh.refresh_all, at_start=False, minutes=minutes),
     )
 
@@ -133,16 +137,22 @@ class JobRunner:
             await self._once(job)
 
     async def _once(self, job: BackgroundJob) -> None:
-        """Run a job unless another worker runs it now. A failure is logged, and the job is tried again later."""
+        """Run a job unless it runs alone and another worker runs it now.
+
+        A failure is logged, and the job is tried again later.
+        """
         try:
-            try:
-                if await in_database(leases.take)(job.name, self.owner):
-                    await job.run()
-            finally:
-                await in_database(leases.release)(job.name, self.owner)
+            await (self._alone(job) if job.alone else job.run())
         except Exception:
             # A failed release is logged too: otherwise it would end the job in this process for good.
             log.exception("job %s failed, retrying at its next time", job.name)
+
+    async def _alone(self, job: BackgroundJob) -> None:
+        try:
+            if await in_database(leases.take)(job.name, self.owner):
+                await job.run()
+        finally:
+            await in_database(leases.release)(job.name, self.owner)
 
 
 _work: JobRunner | None = None
