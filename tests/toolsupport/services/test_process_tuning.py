@@ -5,7 +5,8 @@ import ctypes
 import mmap
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,28 +39,41 @@ C.fflush(out)
 
 # 32 MiB of objects; then the memory in huge pages, and all memory, by the kernel's own count, before and after.
 MEMORY_IN_HUGE_PAGES = """
-import asyncio
+import ctypes
 from pathlib import Path
 from toolsupport.services import process_tuning
 held = [bytes(400) for _ in range(80_000)]
 for _ in range(2):
     counts = dict(line.split()[:2] for line in Path("/proc/self/smaps_rollup").read_text().splitlines()[1:])
     print(counts["AnonHugePages:"], counts["Rss:"])
-    asyncio.run(process_tuning.use_huge_pages())
+    process_tuning._collapse(ctypes.CDLL(None), int(process_tuning.HUGE_PAGE.read_text()))
 """
+
+
+@contextmanager
+def blocks(number: int) -> Iterator[tuple[int, int]]:
+    """Yield the address of some new blocks, none of them in memory, and the size of a huge page."""
+    size = int(Path("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size").read_text())
+    with mmap.mmap(-1, (number + 1) * size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        first = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        yield -(-first // size) * size, size
 
 
 def can_collapse() -> bool:
     """Return whether the kernel moves memory into huge pages on request, asked without the product."""
-    size_file = Path("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
-    if not size_file.exists():
+    try:
+        with blocks(1) as (block, size):
+            ctypes.memset(block, 1, size)
+            return bool(C.madvise(ctypes.c_void_p(block), ctypes.c_size_t(size), 25) == 0)
+    except (OSError, AttributeError):
         return False
-    size = int(size_file.read_text())
-    with mmap.mmap(-1, 2 * size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
-        first = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-        whole = -(-first // size) * size
-        ctypes.memset(whole, 1, size)
-        return C.madvise(ctypes.c_void_p(whole), ctypes.c_size_t(size), 25) == 0
+
+
+def in_memory(block: int, size: int) -> int:
+    """Return how many pages of a block are in memory."""
+    pages = ctypes.create_string_buffer(size // mmap.PAGESIZE)
+    assert C.mincore(ctypes.c_void_p(block), ctypes.c_size_t(size), pages) == 0
+    return pages.raw.count(1)
 
 
 def parts_of_the_heap(how: str) -> int:
@@ -80,6 +94,16 @@ def test_memory_moves_into_huge_pages_and_hardly_grows() -> None:
     assert before < 4096  # KiB
     assert after > 16 * 1024
     assert grown < whole + 4096
+
+
+@pytest.mark.skipif(not can_collapse(), reason="the kernel has no huge pages on request")
+def test_memory_that_is_in_use_in_part_is_left() -> None:
+    with blocks(2) as (block, size):
+        ctypes.memset(block, 1, size - mmap.PAGESIZE)
+        ctypes.memset(block + size, 1, size // 2)
+        process_tuning._collapse(C, size)
+        assert in_memory(block, size) == size // mmap.PAGESIZE
+        assert in_memory(block + size, size) == size // 2 // mmap.PAGESIZE
 
 
 @glibc
