@@ -7,7 +7,7 @@ import random
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import cycle, islice
+from itertools import cycle, islice, repeat
 
 from tests.bench import processes, wire
 from tests.bench.stream import Answer, Stream
@@ -129,21 +129,31 @@ async def connect(target: Target, caller: Caller) -> Stream:
     return stream
 
 
-async def one(stream: Stream, caller: Caller, scenario: Scenario) -> Answer:
-    if scenario.pace:
-        await asyncio.sleep(random.random() * SPREAD)
+async def one(stream: Stream, caller: Caller, scenario: Scenario, start: float) -> Answer:
+    """One answer that begins after `start` seconds."""
+    await asyncio.sleep(start)
     return await stream.ask(caller.payload(scenario.model), scenario.tokens, PATIENCE)
 
 
-async def measure(target: Target, scenario: Scenario) -> list[Figures]:
-    """Open all connections; then a round of answers after the other. A stream that fails is counted, not hidden."""
+def starts(scenario: Scenario, turn: int) -> list[float]:
+    """Seconds after which each stream begins: the same for every target, so that their rates differ by nothing else."""
+    drawn = random.Random(turn)
+    return [drawn.random() * SPREAD if scenario.pace else 0.0 for _ in range(scenario.streams)]
+
+
+async def measure(target: Target, scenario: Scenario, time: int = 0) -> list[Figures]:
+    """Open all connections; then a round of answers after the other. A stream that fails is counted, not hidden.
+
+    `time` counts the calls for one target.
+    """
     callers = list(islice(cycle(target.callers), scenario.streams))
     streams = [await connect(target, caller) for caller in callers]
     found = []
-    for _ in range(scenario.rounds):
+    for turn in range(scenario.rounds):
+        begins = starts(scenario, time * scenario.rounds + turn)
         await asyncio.sleep(SETTLED)
         before, _ = processes.cost(target.pid)
-        asked = [one(stream, caller, scenario) for stream, caller in zip(streams, callers, strict=True)]
+        asked = [one(*each) for each in zip(streams, callers, repeat(scenario), begins, strict=False)]
         results = await asyncio.gather(*asked, return_exceptions=True)
         await asyncio.sleep(SETTLED)
         after, memory = processes.cost(target.pid)

@@ -88,7 +88,7 @@ def _in_turns(bench: Bench, scenario: Scenario, kinds: Sequence[str]) -> Found:
         targets = plain | {kind: target(bench, kind, named(kind, scenario), time) for kind in kinds}
         for name, one in targets.items():
             asked = named(name if name in kinds else kinds[0], scenario)
-            for number, seen in enumerate(asyncio.run(load.measure(one, asked))):
+            for number, seen in enumerate(asyncio.run(load.measure(one, asked, time))):
                 rounds[name, LATER if number else FIRST].append(seen)
     return {key: load.summed(each) for key, each in rounds.items()}
 
