@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
@@ -203,6 +204,8 @@ def insert(row: Model) -> None:
 
 def _placed(row: Model, value: Any, field: Any, here: BaseDatabaseWrapper) -> tuple[str, Sequence[Any]]:
     """Return the part of a statement for a value, and its parameters; expressions are times by the database's clock."""
+    if isinstance(value, StrEnum) and type(field) is models.CharField:
+        return "%s", (value.value,)
     if hasattr(value, "resolve_expression"):
         return _compiled(type(row), here.vendor, value)
     text = sqlite_values.written(field, value) if here.vendor == "sqlite" else None
