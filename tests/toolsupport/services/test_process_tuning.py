@@ -147,9 +147,11 @@ def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     assert asyncio.run(process_tuning.use_huge_pages()) is None
 
 
-def test_a_kernel_without_huge_pages_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(process_tuning, "HUGE_PAGE", tmp_path / "absent")
-    monkeypatch.setattr(process_tuning, "_collapse", lambda *_: pytest.fail("the kernel was asked"))
+@pytest.mark.parametrize("file", ["HUGE_PAGE", "MAPPINGS"])
+def test_a_system_without_huge_pages_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: str) -> None:
+    (tmp_path / "size").write_text("2097152\n")
+    monkeypatch.setattr(process_tuning, "HUGE_PAGE", tmp_path / "size")
+    monkeypatch.setattr(process_tuning, file, tmp_path / "absent")
     assert asyncio.run(process_tuning.use_huge_pages()) is None
 
 
