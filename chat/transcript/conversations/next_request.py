@@ -32,6 +32,8 @@ from toolsupport.services import context_guard
 
 STANDS_IN = "A few simple commands under this name. The file tools run them; there is no shell."
 NEXT_MESSAGE = "What is in this folder?"
+# Rules that are decided last: the model is offered another tool instead, or there is no room for it.
+DECIDED_LATE = ("translated", context_guard.NO_ROOM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +179,7 @@ def _explained(
 
 def _tools(fitted: RequestContext, left_out: ToolFilter, tokens: dict[str, int]) -> tuple[ExplainedTool, ...]:
     toolbox = fitted.toolbox
-    # Rules that are decided last: the model is offered another tool instead, or there is no room for it.
-    excluded = [one for one in fitted.request_spec.excluded if one.rule in ("translated", context_guard.NO_ROOM)]
+    excluded = [one for one in fitted.request_spec.excluded if one.rule in DECIDED_LATE]
     stands_in = shell_translation.BASH if shell_translation.COMMANDS in fitted.request_spec.tools else ""
     rules = {one.tool: (False, one.rule, one.reason) for one in excluded} | {stands_in: (True, "stands_in", STANDS_IN)}
     found = [rules.get(each.name, (each.included, each.rule, each.reason)) for each in toolbox.verdicts]
