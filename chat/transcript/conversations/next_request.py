@@ -18,6 +18,7 @@ from toolsupport.core import format_choice, prompt, shell_translation, types
 from toolsupport.core.errors import ConfigError, NotFound, ToolsupportError
 from toolsupport.core.format_choice import FormatDecision
 from toolsupport.core.model_fallbacks import FallbackStep
+from toolsupport.core.name_order import by_name
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.remote_tools import RemoteTool
 from toolsupport.core.tool_limits import ToolLimit
@@ -117,7 +118,7 @@ class RequestExplanation:
     @property
     def servers(self) -> tuple[tuple[str, bool], ...]:
         """Return the MCP servers of these tools, and whether this chat includes them."""
-        found = sorted({tool.server for tool in self.tools if tool.server})
+        found = sorted({tool.server for tool in self.tools if tool.server}, key=by_name)
         return tuple((name, name not in self.left_out.servers) for name in found)
 
 
