@@ -88,7 +88,7 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "run_program": "Run this Python program?",
         "run_command": "Run this command?",
         "use_prompts": "Use these prompts from the next request on: {names:list}?",
-        "stop_prompts": "Stop using all prompts?",
+        "stop_prompts": "Remove all prompts from this chat?",
         "remember": "Remember {lines} in this chat?",
         "forget_all": "Forget everything in the memory of this chat?",
         "use_tool": "Use {tool}?",

@@ -25,7 +25,7 @@ ANSWERED = {
     "none": "Tools stay off.",
     "save": "Saved for everyone.",
     "session": "Saved for this chat.",
-    "text": "From now on, calls are written as text in this chat.",
+    "text": "This chat uses text mode from now on.",
 }
 
 
@@ -81,7 +81,9 @@ def revoke(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     here, tool, path = str(conversation_id), request.POST.get("tool", ""), request.POST.get("path", "")
     taken = questions.revoke(request.user, here, tool, path)
     named = f"{tool} for {path}" if path else tool
-    return _grants(request, here, f"{named} asks again from now on." if taken else "This tool already asks.")
+    return _grants(
+        request, here, f"{named} asks every time from now on." if taken else "This tool already asks every time."
+    )
 
 
 def _asks(request: AuthedRequest, here: str) -> HttpResponse:

@@ -16,6 +16,7 @@ from chat.transcript.settings import available_tools, prompt_context
 from chat.transcript.settings.team_context import TeamContext
 from toolsupport.core import format_choice
 from toolsupport.core.errors import Conflict, NotAllowed
+from toolsupport.core.name_order import by_name
 from toolsupport.core.tool_selection import Candidate
 from toolsupport.core.types import ToolFilter
 from toolsupport.registry.databases import sql_sources
@@ -123,7 +124,8 @@ def _tools(request: AuthedRequest, team: Team | None = None) -> dict[str, Any]:
     databases = sql_sources.names(request.user.pk)
     offered = TeamContext(dict(team), prompt_context.offered(), databases)
     candidates = available_tools.offer(team=offered).candidates
-    deferred = [one for one in candidates if one.kind == "mcp"]
+    found = (one for one in candidates if one.kind == "mcp")
+    deferred = sorted(found, key=lambda one: by_name(one.server, one.spec.name))
     left_out = ToolFilter.read(team["left_out"])
     built_in = sorted((one for one in candidates if one.spec.name in BUILTINS), key=_place)
     return {

@@ -16,6 +16,7 @@ from chat.transcript.conversations import next_request as conversations_explain
 from chat.transcript.conversations.excluded_tools import SwitchChoice, ToolFilterChange
 from chat.transcript.conversations.next_request import RequestExplanation
 from toolsupport.core.errors import ConfigError
+from toolsupport.core.name_order import by_name
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -46,7 +47,7 @@ def narrow(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     here = str(conversation_id)
     change = ToolFilterChange(_choice(request, "tool"), _choice(request, "server"), request.POST.get("seen", ""))
     stored = excluded_tools.put(request.user, here, change)
-    saved = {"saved": True, "others": sorted(stored.others)}
+    saved = {"saved": True, "others": sorted(stored.others, key=by_name)}
     explained = partial(conversations_explain.of_own, stored.conversation, remotes=stored.remotes)
     return _answer(request, explained, saved)
 

@@ -113,7 +113,7 @@ async def test_a_refusal_is_answered_without_tools_and_asked_about(conversation:
     (asked,) = of(told, frames.QuestionAskedFrame)
     assert (asked.kind, asked.options) == ("runtime_learning", ["save", "session", "text"])
     assert "This model appears not to support tools. Update its metadata?" in asked.text
-    assert "Save for everyone" in asked.html and "Use text-mode tools" in asked.html
+    assert "Save for everyone" in asked.html and "Use text mode" in asked.html
 
     def kept() -> None:
         (entry,) = refusals()

@@ -79,7 +79,7 @@ def test_what_is_allowed_in_a_chat_can_be_taken_back(open_browser: Open) -> None
     menu = page.locator("#grants")
     expect(menu).to_contain_text("write_file for notes.md")
     assert violations(page) == [] and overflow(page) <= 0
-    menu.get_by_role("button", name="Ask again before write_file for notes.md").click()
+    menu.get_by_role("button", name="Ask every time: write_file for notes.md").click()
     expect(menu).to_contain_text("Each change needs approval")
     page.keyboard.press("Escape")
     ask(page, ASK)

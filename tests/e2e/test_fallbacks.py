@@ -58,7 +58,7 @@ def test_a_chat_shows_which_model_answered_instead(page: Page, site: Site, away:
     page.reload()
     expect(notice).to_have_count(1)
     page.goto(f"{chat}explain/")
-    expect(page.get_by_role("heading", name="If this model cannot answer")).to_be_visible()
+    expect(page.get_by_role("heading", name="Fallback models")).to_be_visible()
     expect(page.locator("#fallbacks").get_by_role("listitem")).to_contain_text([HONEST])
     assert faults_at_each_width(page) == []
 

@@ -177,7 +177,7 @@ def test_a_card_asks_whether_to_remember_a_refusal(open_browser: Open, site: Sit
     ask(page, "What's in this folder?")
     card = page.locator("[data-question]")
     expect(card).to_contain_text("appears not to support tools. Update its metadata?")
-    expect(card.get_by_role("button")).to_have_text(["Save for everyone", "Only this chat", "Use text-mode tools"])
+    expect(card.get_by_role("button")).to_have_text(["Save for everyone", "Only this chat", "Use text mode"])
     photograph(page, "refusal")
     assert violations(page) == [] and overflow(page) <= 0
     page.reload()

@@ -13,7 +13,17 @@ import duckdb
 
 from toolsupport.core.sentences import sentence
 from toolsupport.sources import duckdb_checks
-from toolsupport.sources.types import ROWS, Column, DatabaseSource, SourceError, Table, TableShape, table
+from toolsupport.sources.types import (
+    ROWS,
+    Column,
+    DatabaseSource,
+    SourceError,
+    Table,
+    TableShape,
+    UnreadableFile,
+    no_place,
+    table,
+)
 
 READERS = {".csv": "read_csv", ".tsv": "read_csv", ".parquet": "read_parquet"}
 MOST_FILES = 200
@@ -62,8 +72,10 @@ def tables(source: DatabaseSource) -> dict[str, Path]:
     root = Path(source.location)
     try:
         entries = sorted(os.scandir(root), key=lambda entry: entry.name)
-    except (OSError, ValueError):
-        raise SourceError(sentence("no_such_directory")) from None
+    except NotADirectoryError:
+        raise SourceError(sentence("file_for_directory" if root.is_file() else "no_such_directory")) from None
+    except (OSError, ValueError) as error:
+        raise no_place(error, "no_such_directory") from None
     found: dict[str, Path] = {}
     for entry in entries:
         path = root.resolve() / entry.name
@@ -85,7 +97,10 @@ def _open(source: DatabaseSource) -> Iterator[duckdb.DuckDBPyConnection]:
     with closing(duckdb.connect(":memory:", config=SETTINGS)) as connection:
         for name, path in files.items():
             reader = READERS[path.suffix.lower()]
-            connection.execute(f"CREATE VIEW {_quoted(name)} AS SELECT * FROM {reader}({_text(str(path))})")
+            try:
+                connection.execute(f"CREATE VIEW {_quoted(name)} AS SELECT * FROM {reader}({_text(str(path))})")
+            except duckdb.Error as error:
+                raise UnreadableFile(str(error)) from None
         allowed = ", ".join(_text(str(path)) for path in files.values())
         connection.execute(f"SET allowed_paths = [{allowed}]")
         connection.execute("SET enable_external_access = false")

@@ -19,6 +19,7 @@ from toolsupport.sources.types import (
     SourceError,
     Table,
     TableShape,
+    no_place,
     table,
 )
 
@@ -44,6 +45,19 @@ LIMITS = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
+# Error of SQLite, whole or its first byte → why the file cannot be read, whatever the query is.
+FAULTS = {
+    sqlite3.SQLITE_NOTADB: "no_sqlite_file",
+    sqlite3.SQLITE_CORRUPT: "file_damaged",
+    sqlite3.SQLITE_BUSY: "file_locked",
+    sqlite3.SQLITE_CANTOPEN: "file_not_opened",
+    sqlite3.SQLITE_PERM: "may_not_read",
+    sqlite3.SQLITE_IOERR: "file_not_read",
+    sqlite3.SQLITE_READONLY_CANTINIT: "file_not_finished",
+    sqlite3.SQLITE_READONLY_RECOVERY: "file_not_finished",
+    sqlite3.SQLITE_READONLY_ROLLBACK: "file_not_finished",
+}
+QUERY_FAULTS = frozenset({sqlite3.SQLITE_IOERR_NOMEM})
 # Tables that SQLite offers without a definition in the file; others of them show the server's paths and raw pages.
 READABLE = frozenset({"json_each", "json_tree", "sqlite_master", "sqlite_schema", "sqlite_sequence"})
 MODULES = "SELECT lower(name) FROM pragma_module_list"
@@ -76,8 +90,10 @@ def identity(path: str) -> str:
     """Return the file that a path refers to, under any name. Raises SourceError if there is none."""
     try:
         status = os.stat(path)
-    except (OSError, ValueError):
-        raise SourceError(sentence("no_such_file")) from None
+    except (OSError, ValueError) as error:
+        raise no_place(error, "no_such_file") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise SourceError(sentence("directory_for_file"))
     if not stat.S_ISREG(status.st_mode):
         raise SourceError(sentence("no_ordinary_file"))
     return f"sqlite {status.st_dev} {status.st_ino}"
@@ -87,6 +103,22 @@ def identity(path: str) -> str:
 def _open(source: DatabaseSource) -> Iterator[sqlite3.Connection]:
     if identity(source.location) == source.forbidden:
         raise SourceError(sentence("own_database"))
+    try:
+        open(source.location, "rb").close()
+        with _connected(source) as connection:
+            yield connection
+    except OSError as error:
+        raise no_place(error, "file_not_opened") from None
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0)
+        found = FAULTS.get(code) or (None if code in QUERY_FAULTS else FAULTS.get(code & 0xFF))
+        if not found:
+            raise
+        raise SourceError(sentence(found)) from None
+
+
+@contextmanager
+def _connected(source: DatabaseSource) -> Iterator[sqlite3.Connection]:
     address = f"file:{quote(os.path.abspath(source.location))}?mode=ro"
     with closing(sqlite3.connect(address, uri=True, timeout=2, isolation_level=None)) as connection:
         for limit, most in LIMITS.items():

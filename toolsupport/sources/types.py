@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolsupport.core import sanitize
+from toolsupport.core.sentences import sentence
 
 KINDS = {
     "sqlite": "SQLite: the path of a file on the server",
@@ -32,6 +33,15 @@ class SourceError(Exception):
 
 class FailedConnection(Exception):
     """No connection to a database; the message may hold its address."""
+
+
+class UnreadableFile(Exception):
+    """A file of tables cannot be read; the message may hold its path."""
+
+
+def no_place(error: Exception, missing: str) -> SourceError:
+    """Return why a path leads to no file or directory that can be read; `missing` is the code for one without any."""
+    return SourceError(sentence("may_not_read" if isinstance(error, PermissionError) else missing))
 
 
 @dataclass(frozen=True, slots=True)

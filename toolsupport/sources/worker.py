@@ -16,7 +16,7 @@ from typing import Any
 from toolsupport.core.sentence_codes import plain
 from toolsupport.core.sentences import sentence
 from toolsupport.sources import guard
-from toolsupport.sources.types import DatabaseSource, FailedConnection, SourceError
+from toolsupport.sources.types import DatabaseSource, FailedConnection, SourceError, UnreadableFile
 
 MIB = 1024 * 1024
 # DuckDB reserves more than it uses, and keeps to a limit of its own.
@@ -48,6 +48,8 @@ def answered(asked: dict[str, Any]) -> dict[str, Any]:
         return {"error": plain(sentence("query_needs_memory"))}
     except FailedConnection as error:
         return {"error": plain(sentence("database_not_reached", text=_shortened(str(error), source)))}
+    except UnreadableFile as error:
+        return {"error": plain(sentence("file_of_tables_unreadable", text=_shortened(str(error), source)))}
     except Exception as error:
         return {"error": plain(sentence("database_refused", text=_shortened(str(error), source)))}
 

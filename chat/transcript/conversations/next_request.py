@@ -18,6 +18,7 @@ from toolsupport.core import format_choice, prompt, shell_translation, types
 from toolsupport.core.errors import ConfigError, NotFound, ToolsupportError
 from toolsupport.core.format_choice import FormatDecision
 from toolsupport.core.model_fallbacks import FallbackStep
+from toolsupport.core.name_order import by_name
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.remote_tools import RemoteTool
 from toolsupport.core.tool_limits import ToolLimit
@@ -32,6 +33,8 @@ from toolsupport.services import context_guard
 
 STANDS_IN = "A few simple commands under this name. The file tools run them; there is no shell."
 NEXT_MESSAGE = "What is in this folder?"
+# Rules that are decided last: the model is offered another tool instead, or there is no room for it.
+DECIDED_LATE = ("translated", context_guard.NO_ROOM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class RequestExplanation:
     @property
     def servers(self) -> tuple[tuple[str, bool], ...]:
         """Return the MCP servers of these tools, and whether this chat includes them."""
-        found = sorted({tool.server for tool in self.tools if tool.server})
+        found = sorted({tool.server for tool in self.tools if tool.server}, key=by_name)
         return tuple((name, name not in self.left_out.servers) for name in found)
 
 
@@ -177,8 +180,7 @@ def _explained(
 
 def _tools(fitted: RequestContext, left_out: ToolFilter, tokens: dict[str, int]) -> tuple[ExplainedTool, ...]:
     toolbox = fitted.toolbox
-    # Rules that are decided last: the model is offered another tool instead, or there is no room for it.
-    excluded = [one for one in fitted.request_spec.excluded if one.rule in ("translated", context_guard.NO_ROOM)]
+    excluded = [one for one in fitted.request_spec.excluded if one.rule in DECIDED_LATE]
     stands_in = shell_translation.BASH if shell_translation.COMMANDS in fitted.request_spec.tools else ""
     rules = {one.tool: (False, one.rule, one.reason) for one in excluded} | {stands_in: (True, "stands_in", STANDS_IN)}
     found = [rules.get(each.name, (each.included, each.rule, each.reason)) for each in toolbox.verdicts]

@@ -46,12 +46,20 @@ SCOPES = {
     "create": "Create and replace files in this chat",
     "add to": "Add to and replace files in this chat",
     "edit": "Edit files in this chat",
+    "query": "Query databases in this chat",
     "remember": "Change the memory in this chat",
+    "forget everything": "Change the memory in this chat",
+    "use prompts": "Change the prompts in this chat",
+    "remove all prompts": "Change the prompts in this chat",
 }
 CREATE = ToolVerb("create", "Creating", "Created", "edit", "files")
 REPLACE = ToolVerb("replace", "Replacing", "Replaced", "edit", "files")
 APPEND = ToolVerb("add to", "Adding to", "Added to", "edit", "files")
+FORGET = ToolVerb("forget everything", "Forgetting everything", "Forgot everything", "edit", "texts")
+NO_PROMPTS = ToolVerb("remove all prompts", "Removing all prompts", "Removed all prompts", "swap")
 OTHER = ToolVerb("use", "Using", "Used")
+# Tool → the argument whose content it stores, and the verb if that is empty.
+EMPTYING = {"memory_dump": ("text", FORGET), "hot_swap": ("prompts", NO_PROMPTS)}
 
 # State → form of the verb; in every other state the call did not run.
 WANTS = (CallStatus.PENDING, CallStatus.WAITING)
@@ -78,7 +86,17 @@ def verb_of(name: str, arguments: Mapping[str, object], basis: str = "") -> Tool
         return APPEND
     if name == "write_file" and basis:
         return CREATE if basis == ABSENT else REPLACE
-    return VERBS.get(name, OTHER)
+    argument, emptying = EMPTYING.get(name, ("", OTHER))
+    return emptying if argument and _blank(arguments.get(argument)) else VERBS.get(name, OTHER)
+
+
+def _blank(value: object) -> bool:
+    return value == [] or (isinstance(value, str) and not value.strip())
+
+
+def act_of(verb: ToolVerb) -> str:
+    """Return the word with which the buttons of an approval begin: "Replace", "Add"."""
+    return verb.base.split()[0].capitalize()
 
 
 def in_state(verb: ToolVerb, status: str) -> str:

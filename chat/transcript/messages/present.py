@@ -293,7 +293,7 @@ def _approval_words(shown: ShownQuestion, row: Question, run: ToolRun) -> ShownQ
         shown,
         size=row.size,
         reason=row.reason,
-        act=verb.base.removesuffix(" prompts").capitalize(),
+        act=call_phrases.act_of(verb),
         scope=call_phrases.scope_of(run.name, verb),
         file=policy.file_of(BUILTINS.get(run.name), _mapping(run.arguments)),
         risk=call_phrases.risk_of(run.name, run.level),

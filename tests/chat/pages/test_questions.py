@@ -31,9 +31,9 @@ def test_alice_sees_what_she_allowed_and_takes_it_back(client: Client, alice: Us
     client.force_login(alice)
     assert "write_file" in client.get(listed).content.decode()
     answer = client.post(revoke, {"tool": "write_file"}).content.decode()
-    assert "write_file asks again from now on." in answer and "Each change needs approval" in answer
+    assert "write_file asks every time from now on." in answer and "Each change needs approval" in answer
     assert questions.granted(str(conversation.pk)) == frozenset()
-    assert "This tool already asks." in client.post(revoke, {"tool": "write_file"}).content.decode()
+    assert "This tool already asks every time." in client.post(revoke, {"tool": "write_file"}).content.decode()
 
 
 @pytest.mark.parametrize(("name", "status"), [("bob", 404), ("charlie", 403)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,9 +13,9 @@ from django.test import Client
 from pytest_django import Settings
 
 from chat.tools import BUILTINS
-from chat.transcript.conversations import prompts
+from chat.transcript.conversations import next_request, prompts
 from chat.transcript.settings import available_tools
-from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFactory, UserFactory
+from tests.factories import ConversationFactory, McpServerFactory, McpToolFactory, ModelProfileFactory, UserFactory
 from tests.markup import flat
 from toolsupport.config import environment
 from toolsupport.core import format_choice
@@ -187,6 +188,18 @@ def test_tools_that_wait_for_an_administrator_are_counted(client: Client, alice:
     assert '<span class="count">1<span class="visually-hidden"> to approve' in flat(
         client.get("/tools/").content.decode()
     )
+
+
+def test_servers_and_their_tools_are_sorted_by_name_in_any_case(client: Client, bob: User) -> None:
+    for server in (McpServerFactory(name=name) for name in ("Zoo", "attic", "Bar")):
+        for tool in ("Zeta", "beta", "Alpha"):
+            McpToolFactory(name=tool, server=server)
+    client.force_login(bob)
+    page = client.get("/tools/").content.decode()
+    found = re.findall(r"\b(attic|Bar|Zoo)__(Alpha|beta|Zeta)\b", page)
+    assert list(dict.fromkeys(found)) == list(product(("attic", "Bar", "Zoo"), ("Alpha", "beta", "Zeta")))
+    explained = next_request.of_model(bob, ModelProfileFactory().pk)
+    assert [name for name, _ in explained.servers] == ["attic", "Bar", "Zoo"]
 
 
 # T1

@@ -88,10 +88,12 @@ def test_a_database_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_what_a_database_wrote_is_a_quotation(tmp_path: Path) -> None:
-    (tmp_path / "broken.db").write_text("This is no database, and longer than its header: " + "-" * 100)
-    source = sql_sources.add(NewSource("sales", "sqlite", str(tmp_path / "broken.db")))
+    (tmp_path / "broken.parquet").write_text("This is no table: " + "-" * 100)
+    source = sql_sources.add(NewSource("sales", "files", str(tmp_path)))
     async_to_sync(database_schema_refresh.refresh_schema)(source)
-    assert stored(SqlSource, "why") == {"code": "database_refused", "text": "file is not a database"}
+    found = stored(SqlSource, "why")
+    assert found["code"] == "file_of_tables_unreadable" and "magic bytes" in found["text"]
+    assert str(tmp_path) not in found["text"]
 
 
 def test_a_download_that_failed() -> None:

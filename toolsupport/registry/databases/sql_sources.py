@@ -14,6 +14,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.core.name_order import by_name
 from toolsupport.core.sentence_codes import CODE, Sentence
 from toolsupport.core.sentences import QUERIES
 from toolsupport.models import SqlSource
@@ -142,7 +143,8 @@ def keep_query(source_id: int, why: str = "") -> None:
 
 def listed() -> tuple[ShownSource, ...]:
     """Return all databases, those in use first."""
-    return tuple(map(_shown, SqlSource.objects.prefetch_related("groups").order_by("-enabled", "name")))
+    rows = SqlSource.objects.prefetch_related("groups")
+    return tuple(map(_shown, sorted(rows, key=lambda row: (not row.enabled, by_name(row.name)))))
 
 
 def granted(person: int) -> tuple[GrantedSource, ...]:
@@ -177,7 +179,7 @@ def _row(source_id: int) -> SqlSource:
 
 
 def _shown(row: SqlSource) -> ShownSource:
-    groups = tuple(sorted(group.name for group in row.groups.all()))
+    groups = tuple(sorted((group.name for group in row.groups.all()), key=by_name))
     kind, tables = KINDS[row.kind].partition(":")[0], _tables(row.tables)
     return ShownSource(row.pk, row.name, kind, row.enabled, groups, tables, row.looked_at, row.why)
 

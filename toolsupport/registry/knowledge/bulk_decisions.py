@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from toolsupport.core.errors import ConfigError
+from toolsupport.core.name_order import by_name
 from toolsupport.models import HistoryEntry, ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides
 from toolsupport.registry.knowledge.event_log import HistoryBundle
@@ -56,7 +57,7 @@ def newest() -> int:
 def preview(decision: BulkDecision) -> tuple[BulkChange, ...]:
     """Return the models that get a row: all except those a person has decided the same way for the current build."""
     there = ModelProfile.objects.select_related("server").filter(server__removed_at=None, pk__in=decision.profiles)
-    rows = list(there.order_by("name", "pk"))
+    rows = sorted(there, key=lambda row: (by_name(row.name, row.server.name), row.pk))
     known = effective_values.known_of_each(rows)
     changes: list[BulkChange] = []
     for row in rows:

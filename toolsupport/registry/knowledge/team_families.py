@@ -11,6 +11,7 @@ from toolsupport.core import families
 from toolsupport.core.errors import NotFound
 from toolsupport.core.families import FamilyIndex
 from toolsupport.core.families.name_words import pattern_words
+from toolsupport.core.name_order import by_name
 from toolsupport.models import Family, ModelProfile
 from toolsupport.registry import any_case, write_steps
 
@@ -92,7 +93,7 @@ def listed() -> list[tuple[Family, int]]:
     """Return every family of the team with the number of its models: two queries."""
     named = ModelProfile.objects.exclude(team_family={}).values_list("team_family__name", flat=True)
     counts = Counter(named)
-    return [(row, counts[row.name]) for row in Family.objects.all()]
+    return [(row, counts[row.name]) for row in sorted(Family.objects.all(), key=lambda row: by_name(row.name))]
 
 
 def blank() -> Family:
@@ -112,7 +113,7 @@ def preview(changed: Family, removed: bool = False) -> list[FamilyMove]:
     """Return the models that saving this family, or removing it, would change; nothing is saved."""
     others = list(Family.objects.filter(enabled=True).exclude(pk=changed.pk))
     team = others if removed or not changed.enabled else [*others, changed]
-    profiles = list(ModelProfile.objects.select_related("server").order_by("name", "pk"))
+    profiles = sorted(ModelProfile.objects.select_related("server"), key=lambda row: by_name(row.name, row.server.name))
     before = {profile.pk: (profile.family, profile.team_family) for profile in profiles}
     _assign(profiles, team)
     return [

@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 
 from toolsupport.core import remote_tools, server_address_rules
 from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.core.name_order import by_name
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.types import ToolSpec
 from toolsupport.models import McpServer, McpTool
@@ -298,8 +299,8 @@ def _state(row: McpTool) -> str:
 
 def shown() -> tuple[ShownMcpServer, ...]:
     """Return all servers with their tools, those in use first, in two queries."""
-    rows = McpServer.objects.prefetch_related("tools__approved_by").order_by("-enabled", "name")
-    return tuple(_shown(row) for row in rows)
+    rows = McpServer.objects.prefetch_related("tools__approved_by")
+    return tuple(_shown(row) for row in sorted(rows, key=lambda row: (not row.enabled, by_name(row.name))))
 
 
 def waiting() -> int:
@@ -334,9 +335,9 @@ def _shown(row: McpServer) -> ShownMcpServer:
     )
 
 
-def _order(tool: McpTool) -> tuple[bool, bool, str]:
+def _order(tool: McpTool) -> tuple[bool, bool, tuple[tuple[str, ...], ...]]:
     """Sort tools that need approval first, removed ones last."""
-    return tool.gone_since is not None, tool.waiting is None, tool.name
+    return tool.gone_since is not None, tool.waiting is None, by_name(tool.name)
 
 
 def _shown_tool(server: str, row: McpTool) -> ShownMcpTool:

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from toolsupport.core.errors import Conflict, NotFound
+from toolsupport.core.name_order import by_name
 from toolsupport.models import McpServer, McpTool
 from toolsupport.registry.mcp.mcp_servers import held
 from toolsupport.registry.people import audit_log
@@ -48,7 +49,8 @@ def approve_all(server_id: int, seen: Mapping[int, str], actor: int) -> tuple[li
     """
     if not McpServer.objects.select_for_update().filter(pk=server_id).exists():
         raise NotFound("This server does not exist.")
-    rows = list(McpTool.objects.select_related("server").filter(server=server_id, pk__in=seen).order_by("name"))
+    found = McpTool.objects.select_related("server").filter(server=server_id, pk__in=seen)
+    rows = sorted(found, key=lambda row: by_name(row.name))
     pinned = [row for row in rows if _offered(row) and row.waiting_digest == seen[row.pk]]
     for row in pinned:
         _pin(row, actor)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from django.db.models import Model, QuerySet, Sum
 
 from toolsupport.core import format_choice
+from toolsupport.core.name_order import by_name
 from toolsupport.models import CallMetric
 
 # More rows are neither shown nor exported.
@@ -175,8 +176,8 @@ def matching(rows: QuerySet[Row], wanted: InsightsFilter) -> QuerySet[Row]:
 
 def choices() -> dict[str, Choices]:
     """Return the filter's choices: models and formats that have counts."""
-    models = CallMetric.objects.order_by("profile__name", "profile__server__name")
-    named = models.values_list("profile_id", "profile__name", "profile__server__name").distinct()
+    models = CallMetric.objects.order_by().values_list("profile_id", "profile__name", "profile__server__name")
+    named = sorted(models.distinct(), key=lambda row: by_name(row[1], row[2]))
     formats = CallMetric.objects.order_by("format").values_list("format", flat=True).distinct()
     return {
         "profile": [(pk, f"{name} ({server})") for pk, name, server in named],

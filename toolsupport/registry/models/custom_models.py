@@ -8,6 +8,7 @@ from django.db import transaction
 
 from toolsupport.core import families, name_checks
 from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.core.name_order import by_name
 from toolsupport.core.user_models import DEFAULT_CONTEXT, DESCRIPTION
 from toolsupport.models import Family, ModelProfile, Server
 from toolsupport.registry.knowledge import team_families
@@ -64,4 +65,4 @@ def write(profile_id: int, written: ModelDescription) -> None:
 def family_names() -> list[str]:
     """Return all families that a model can be assigned to, including the team's."""
     own = Family.objects.filter(enabled=True).values_list("name", flat=True)
-    return sorted({*own, *(family.name for family in families.FAMILIES)})
+    return sorted({*own, *(family.name for family in families.FAMILIES)}, key=by_name)

@@ -9,6 +9,7 @@ from django.db.models import Exists, Q, QuerySet
 
 from toolsupport.core.errors import NotFound
 from toolsupport.core.evidence_state import STATES, ModelEvidence
+from toolsupport.core.name_order import by_name
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.tool_state_labels import tools_word
 from toolsupport.core.types import Capabilities
@@ -42,7 +43,9 @@ def choices(simulated: bool = False) -> tuple[ShownModel, ...]:
 
 def chatting(simulated: bool = False) -> list[ModelProfile]:
     """Return the models that can chat, without their evidence; `simulated` as for `choices`."""
-    return sorted((row for row in offered(simulated) if row.chats), key=lambda row: (row.server.simulated, row.name))
+    return sorted(
+        (row for row in offered(simulated) if row.chats), key=lambda row: (row.server.simulated, by_name(row.name))
+    )
 
 
 def shown(profile_id: int | None, conversation: str = "") -> ShownModel | None:
@@ -230,9 +233,9 @@ def _preference(row: ModelProfile, known: Capabilities) -> tuple[bool, bool, boo
     return (row.server.simulated, not calls, row.name not in RECOMMENDED, row.name, row.server.name)
 
 
-def _order(choice: ShownModel) -> tuple[bool, bool, int, str, str]:
+def _order(choice: ShownModel) -> tuple[bool, bool, int, tuple[tuple[str, ...], ...]]:
     state = [*STATES].index(choice.evidence.state)
-    return (bool(choice.why_not), choice.simulated, state, choice.name, choice.server)
+    return (bool(choice.why_not), choice.simulated, state, by_name(choice.name, choice.server))
 
 
 def _short(count: int) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
 from toolsupport.core.evidence_state import STATES, UNPROVEN, ModelEvidence
+from toolsupport.core.name_order import by_name
 from toolsupport.core.override_ranking import OverrideRow
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.resolve import CAPABILITIES
@@ -199,7 +200,7 @@ def listed(only: Collection[int] | None = None) -> tuple[ModelRow, ...]:
     """Return the matrix, or `only` these models, removed models last. Five queries for any number of models."""
     there = ModelProfile.objects.filter(server__removed_at=None)
     there = there if only is None else there.filter(pk__in=only)
-    profiles = list(there.select_related("server").order_by("name", "server__name"))
+    profiles = sorted(there.select_related("server"), key=lambda row: by_name(row.name, row.server.name))
     known = effective_values.known_of_each(profiles)
     tests = model_evidence.tests_of(profiles, known) if profiles else EvidenceTests({}, {}, [])
     tried = undecided_capabilities.of_each(profiles, known, tests)
@@ -211,8 +212,8 @@ def usable(only: Collection[int] | None = None) -> list[UsableModel]:
     """Return the models that can be asked in chats, or these of them, simulated ones last. One query."""
     there = ModelProfile.objects.filter(server__removed_at=None, gone_since=None, enabled=True, server__enabled=True)
     there = there if only is None else there.filter(pk__in=only)
-    rows = [row for row in there.select_related("server").order_by("name", "server__name") if row.chats]
-    rows.sort(key=lambda row: row.server.simulated)
+    rows = [row for row in there.select_related("server") if row.chats]
+    rows.sort(key=lambda row: (row.server.simulated, by_name(row.name, row.server.name)))
     return [UsableModel(row.pk, row.name, row.server.name, servers.down_word(row.server)) for row in rows]
 
 

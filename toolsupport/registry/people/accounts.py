@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
+from toolsupport.core.name_order import by_name
 from toolsupport.core.row_ids import row_number
 from toolsupport.models import Passkey
 from toolsupport.registry.people import deletion, first_admin, known_devices, session_store, unique_names
@@ -51,8 +52,8 @@ def listed() -> tuple[ListedPerson, ...]:
     highest = Max(Case(*(When(groups__name=name, then=Value(rank)) for rank, name in enumerate(ROLES))))
     rows = User.objects.annotate(browsers=signed_in, has_passkey=passkeys, highest=highest)
     rows = rows.select_related("second_factor")
-    present = rows.exclude(username__startswith=deletion.DELETED).order_by("username")
-    return tuple(_shown(row) for row in present)
+    present = rows.exclude(username__startswith=deletion.DELETED)
+    return tuple(_shown(row) for row in sorted(present, key=lambda row: by_name(row.username)))
 
 
 def invite(name: str, role: str) -> PasswordLink:

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q
 
 from toolsupport.core import oidc_rules
+from toolsupport.core.name_order import by_name
 from toolsupport.models import ExternalIdentity
 from toolsupport.registry.people import first_admin
 
@@ -27,4 +28,5 @@ def administrators() -> dict[str, bool]:
         able |= ~Q(pk=None)
     everyone = User.objects.filter(first_admin.ADMINISTRATORS, is_active=True).distinct()
     admitted = set(everyone.filter(able).values_list("pk", flat=True))
-    return {name: pk in admitted for pk, name in everyone.order_by("username").values_list("pk", "username")}
+    found = sorted(everyone.values_list("pk", "username"), key=lambda row: by_name(row[1]))
+    return {name: pk in admitted for pk, name in found}

@@ -10,6 +10,7 @@ from datetime import datetime
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from toolsupport.core.name_order import by_name
 from toolsupport.models import ModelProfile
 
 LONGEST = 200
@@ -45,7 +46,7 @@ def server_changed(server: int) -> None:
 def by_server() -> Mapping[int, tuple[MissingFlag, ...]]:
     """Return the missing settings by server id."""
     found: defaultdict[int, tuple[MissingFlag, ...]] = defaultdict(tuple)
-    for row in open_marks().order_by("name"):
+    for row in sorted(open_marks(), key=lambda row: by_name(row.name)):
         found[row.server_id] += (MissingFlag(row.pk, row.name, row.missing_flag, row.missing_flag_since),)
     return found
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from toolsupport.core.name_order import by_name
 from toolsupport.models import ModelProfile
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.servers import reachability
@@ -25,9 +26,10 @@ class StoredModel:
 
 def stored(server_id: int) -> tuple[StoredModel, ...]:
     """Return the models that the server listed last, by name."""
-    rows = ModelProfile.objects.filter(server_id=server_id, gone_since=None).order_by("name")
+    rows = ModelProfile.objects.filter(server_id=server_id, gone_since=None)
     return tuple(
-        StoredModel(row.pk, row.name, size(row.size_bytes) if row.size_bytes else "", row.loaded) for row in rows
+        StoredModel(row.pk, row.name, size(row.size_bytes) if row.size_bytes else "", row.loaded)
+        for row in sorted(rows, key=lambda row: by_name(row.name))
     )
 
 

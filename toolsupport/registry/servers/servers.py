@@ -15,6 +15,7 @@ from toolsupport import providers
 from toolsupport.config import environment
 from toolsupport.core import name_checks, server_faults
 from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.core.name_order import by_name
 from toolsupport.core.server_address_rules import checked_key
 from toolsupport.core.types import Endpoint, Limits
 from toolsupport.models import ModelProfile, Server
@@ -182,7 +183,7 @@ def id_of(name: str) -> int:
     """Return the id of the server of this name. Raises NotFound with a list of the existing names."""
     found = Server.objects.filter(any_case.same("name", name), removed_at=None).values_list("pk", flat=True).first()
     if found is None:
-        known = ", ".join(sorted(names())) or "none yet"
+        known = ", ".join(sorted(names(), key=by_name)) or "none yet"
         raise NotFound(f"There is no server called {name!r}. Servers: {known}.")
     return found
 
@@ -190,9 +191,9 @@ def id_of(name: str) -> int:
 def listed() -> tuple[ListedServer, ...]:
     """Return all servers, those in use first, in three queries at most."""
     there = Count("profiles", filter=Q(profiles__gone_since=None))
-    rows = Server.objects.filter(removed_at=None).annotate(models=there).order_by("-enabled", "name")
+    rows = Server.objects.filter(removed_at=None).annotate(models=there)
     marks = missing_flags.by_server()
-    return tuple(replace(_listed(row, row.models), marks=marks.get(row.pk, ())) for row in rows)
+    return tuple(replace(_listed(row, row.models), marks=marks.get(row.pk, ())) for row in sorted(rows, key=_order))
 
 
 def shown(server_id: int) -> ListedServer:
@@ -259,8 +260,12 @@ def _listed(row: Server, models: int) -> ListedServer:
 
 def down() -> tuple[ListedServer, ...]:
     """Return the servers in use that did not answer, without the counts of their models."""
-    rows = Server.objects.filter(enabled=True, reachable=False, removed_at=None).order_by("name")
-    return tuple(_listed(row, 0) for row in rows)
+    rows = Server.objects.filter(enabled=True, reachable=False, removed_at=None)
+    return tuple(_listed(row, 0) for row in sorted(rows, key=_order))
+
+
+def _order(row: Server) -> tuple[bool, tuple[tuple[str, ...], ...]]:
+    return not row.enabled, by_name(row.name)
 
 
 def down_one(row: Server) -> tuple[ListedServer, ...]:

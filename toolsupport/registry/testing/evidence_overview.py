@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolsupport.core.evidence_state import ModelEvidence
+from toolsupport.core.name_order import by_name
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.registry.knowledge import model_evidence
 from toolsupport.registry.knowledge.effective_values import known_of_each
@@ -103,7 +104,7 @@ class EvidenceOverview:
 
     @property
     def servers(self) -> list[str]:
-        return sorted({tile.server for tile in self.tiles})
+        return sorted({tile.server for tile in self.tiles}, key=by_name)
 
     @property
     def tested(self) -> int:

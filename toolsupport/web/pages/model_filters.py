@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.http import urlencode
 
 from toolsupport.core.evidence_state import STATES
+from toolsupport.core.name_order import by_name
 from toolsupport.registry.models.profiles import ModelRow
 
 # Filter → its label, and the value of a model.
@@ -28,7 +29,7 @@ CHOSEN = (STATE, REVIEW, OLDER, "sort")  # parameters that a search keeps beside
 # Order → its key; a minus reverses it.
 SORTS: Mapping[str, Callable[[ModelRow], Any]] = MappingProxyType(
     {
-        "model": lambda row: row.name,
+        "model": lambda row: by_name(row.name, row.server),
         "tools": lambda row: [*STATES].index(row.evidence.state),
         "context": lambda row: -row.context,
     }
@@ -89,7 +90,7 @@ def named(rows: Sequence[ModelRow], wanted: Mapping[str, str]) -> list[ModelRow]
 def choices(rows: Sequence[ModelRow], wanted: Mapping[str, str]) -> tuple[FilterChoice, ...]:
     """Return the filter choices among these models."""
     return tuple(
-        FilterChoice(name, title, tuple(sorted({value(row) for row in rows} - {""})), wanted.get(name, ""))
+        FilterChoice(name, title, tuple(sorted({value(row) for row in rows} - {""}, key=by_name)), wanted.get(name, ""))
         for name, (title, value) in FILTERS.items()
     )
 

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from tests.factories import ModelProfileFactory, UserFactory
+from tests.markup import flat
 from toolsupport.models import ExamPaper, ExamRun, HistoryEntry, ModelProfile
 from toolsupport.registry.fallbacks import fallback_chain, fallback_settings
 from toolsupport.registry.fallbacks.fallback_settings import ITSELF, TWICE, UNKNOWN, FallbackSettings
@@ -36,6 +37,16 @@ def test_reviewers_and_administrators_choose_fallback_models(client: Client, rol
     assert sent(client, model, other.pk).status_code == status
     model.refresh_from_db()
     assert fallback_settings.of(model.options).models == ((other.pk,) if status == 200 else ())
+
+
+@pytest.mark.parametrize("address", ["/models/{}/", "/models/{}/explain/"])
+def test_a_model_without_fallback_models_has_one_sentence_below_their_heading(client: Client, address: str) -> None:
+    as_role(client, "reviewer")
+    page = flat(client.get(address.format(ModelProfileFactory().pk)).content.decode())
+    section = page.partition('id="fallbacks"')[2].partition("</section>")[0]
+    below = section.partition("</h2>")[2].partition("<details")[0]
+    assert ">Fallback models</h2>" in section
+    assert below.strip() == '<p class="soft">No other model answers if this one cannot.</p>'
 
 
 def test_a_change_is_in_the_history_with_its_reason(client: Client) -> None:
