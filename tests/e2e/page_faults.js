@@ -60,6 +60,22 @@
         faults.push(`${short(one.text.data)} lies over ${short(other.text.data)}`);
     }
   });
+
+  // On a phone a table fits its box, unless it is a matrix or a text has it. One that stacks has its roles and names of columns in its cells.
+  for (const table of [...document.querySelectorAll("main table:not(.prose *, .call *)")].filter((one) => one.checkVisibility())) {
+    const box = table.parentElement;
+    const heads = table.tHead?.rows[0].cells ?? [];
+    const name = short(box.getAttribute("aria-label") ?? heads[0]?.textContent ?? "");
+    if (innerWidth < 640 && !table.matches(".matrix, .counts") && box.scrollWidth > box.clientWidth + 1)
+      faults.push(`the table ${name} is ${box.scrollWidth - box.clientWidth} px wider than its box`);
+    if (!table.hasAttribute("role")) continue;
+    if (table.querySelector(":is(thead, tbody, tr, th, td):not([role])")) faults.push(`a part of the table ${name} has no role`);
+    for (const { cellIndex, dataset } of table.querySelectorAll("tbody td")) {
+      const head = heads[cellIndex];
+      const label = !head || head.querySelector(".visually-hidden") ? dataset.label : head.textContent.trim();
+      if (dataset.label !== label) faults.push(`a cell of the table ${name} has the label ${dataset.label} for ${label}`);
+    }
+  }
   if (!controlsToo) return faults;
 
   const CONTROLS = "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=switch], [role=option]";

@@ -76,14 +76,20 @@ def test_a_fault_is_found(open_browser: Callable[..., BrowserContext]) -> None:
     page.evaluate(
         "document.querySelector('main').insertAdjacentHTML('beforeend',"
         " '<p id=one>One text</p><p id=two>Another text</p><div><button id=tiny aria-label=Send>Go</button>"
-        "<button id=near tabindex=-1>Near</button></div>')"
+        "<button id=near tabindex=-1>Near</button></div>"
+        "<div id=box><table id=days role=table><thead role=rowgroup><tr role=row><th role=columnheader>Day</th></tr>"
+        "</thead><tbody role=rowgroup><tr><td role=cell data-label=Hour>1</td></tr></tbody></table></div>')"
     )
     tiny = "min-height:0;height:16px;width:16px;padding:0;margin:0;outline:none;font-size:60px;overflow:hidden"
     styles = {"one": "position:absolute", "two": "white-space:nowrap;padding-right:700px", "tiny": tiny, "near": tiny}
+    styles |= {"box": "width:50px;overflow:auto", "days": "min-width:200px"}
     for one, style in styles.items():
         page.evaluate("([id, style]) => document.getElementById(id).style = style", [one, style])
     found = "\n".join(faults(page, (SMALL,)))
-    for words in ("wider than", "lies over", "is cut off", "16×16 px", "not in the name", "no key reaches", "not seen"):
+    for words in (
+        *("wider than the screen", "lies over", "is cut off", "16×16 px", "not in the name", "no key reaches"),
+        *("not seen", "“Day” is 150 px wider than its box", "table “Day” has no role", "label Hour for Day"),
+    ):
         assert words in found, words
 
 

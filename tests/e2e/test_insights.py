@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat, photograph
-from tests.e2e.test_access_for_all import overflow, violations
+from tests.e2e.test_access_for_all import FAULTS, overflow, violations
 from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
@@ -25,7 +25,9 @@ for place, profile in enumerate(ModelProfile.objects.order_by("name")[:10]):
         for outcome, calls in {"ready": 20 - place, "repaired": 3, "schema": 1 + days % 4}.items():
             CallMetric.objects.get_or_create(
                 profile=profile, format=format, outcome=outcome, day=timezone.now().date() - timedelta(days=days),
-                defaults={"calls": 99 * calls, "latency_ms": 900 * calls + days, "tokens": 30 * calls},
+                defaults={
+                    "calls": 99 * calls, "requests": calls, "latency_ms": 900 * calls + days, "tokens": 30 * calls,
+                },
             )
 """
 
@@ -56,6 +58,7 @@ def test_axe_finds_nothing_and_small_screens_hold_it(open_browser: Open) -> None
     photograph(page, "insights")
     page.set_viewport_size({"width": 320, "height": 700})
     assert overflow(page) == 0
+    assert page.evaluate(FAULTS, {"controlsToo": False}) == []
     photograph(page, "insights-small")
 
 
