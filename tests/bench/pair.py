@@ -39,7 +39,8 @@ async def shared(bench: Bench) -> Sequence[Figures]:
     half = BUSY.streams // 2
     parts = (target(bench, 0, slice(None, half), 1), target(bench, 1, slice(half, None), 1))
     scenario = replace(BUSY, streams=half)
-    return [load.summed(each) for each in await asyncio.gather(*(load.measure(one, scenario) for one in parts))]
+    rounds = (load.measure(one, scenario, worker) for worker, one in enumerate(parts))
+    return [load.summed(each) for each in await asyncio.gather(*rounds)]
 
 
 async def behind(bench: Bench) -> float:
