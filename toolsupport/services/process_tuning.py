@@ -17,7 +17,6 @@ ARENA_MAX, ARENAS = -8, 2  # the option of glibc's `mallopt` by its number in <m
 TRIM_SECONDS = 60.0  # a trim took 0.5 to 1.1 ms
 MAPPINGS = Path("/proc/self/maps")
 HUGE_PAGE = Path("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")  # its size in bytes
-HUGE_PAGES_SECONDS = 60.0
 IN_USE = 31 / 32  # of a block of Python's objects, which are aligned
 COLLAPSE = 25  # the advice MADV_COLLAPSE of Linux 6.1 and newer, by its number in <asm-generic/mman-common.h>
 
@@ -45,18 +44,17 @@ async def return_freed_memory() -> None:
 
 
 async def use_huge_pages() -> None:
-    """Move memory that is almost all in use into huge pages, now and every minute, where the kernel can; else end.
+    """Move the memory of a started process that is almost all in use into huge pages, where the kernel can.
 
-    Code and data of an answer lie in many places of 110 MiB, so the processor looks up many pages. In huge pages an
-    answer took 5 % less of the processor, and one after a pause came 0.3 ms earlier. The first time takes 0.2 s of a
-    thread, the next ones 3 to 35 ms. Memory grew by less than 1 MiB, since blocks that are in use in part are left.
+    Code and data of an answer lie in many places of 110 MiB, so the processor looks up many pages. In huge pages the
+    first token after a pause came 0.1 to 0.3 ms earlier. It takes 0.2 s of a thread, and memory grew by less than
+    1 MiB, since blocks that are in use in part are left. The same again every few seconds cost more than it gained.
     """
     library = ctypes.CDLL(None)
     with suppress(OSError):  # another kernel, or a container without these files
         size = int(HUGE_PAGE.read_text())
-        while hasattr(library, "madvise"):
+        if hasattr(library, "madvise"):
             await asyncio.to_thread(_collapse, library, size)
-            await asyncio.sleep(HUGE_PAGES_SECONDS)
 
 
 def _collapse(library: ctypes.CDLL, size: int) -> None:
