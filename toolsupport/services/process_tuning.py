@@ -48,7 +48,7 @@ async def use_huge_pages() -> None:
 
     Code and data of an answer lie in many places of 110 MiB, so the processor looks up many pages. In huge pages the
     first token after a pause came 0.1 to 0.3 ms earlier. It takes 0.2 s of a thread, and memory grew by less than
-    1 MiB, since blocks that are in use in part are left. The same again every few seconds cost more than it gained.
+    1 MiB, since blocks that are in use in part are left. Repeating it cost more than it gained.
     """
     library = ctypes.CDLL(None)
     with suppress(OSError):  # another kernel, or a container without these files
