@@ -34,6 +34,7 @@ KNOWN = {
     "toolsupport.services.tool_search._indexes": "keyed by all entries of the index",
     "toolsupport.refused_settings._refused": "keyed by address and model: which settings its server refuses",
     "toolsupport.loop_share._shares": "keyed by the event loop; costly steps take turns by person",
+    "toolsupport.loop_share._latest": "one of these, used only for its own event loop",
     "toolsupport.config.traces._recorder": "the spans of this process; each begins within that of its own task",
     "toolsupport.services.background_jobs._work": "the supervisor of this process",
 }

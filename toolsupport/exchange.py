@@ -128,7 +128,8 @@ class _ExchangeState:
 
     def record(self, *batches: Sequence[Event]) -> None:
         """Record the events of a reply: first the server's, if they are given, and last the checked ones."""
-        self.called = self.called or any(isinstance(event, CALL_PARTS) for batch in batches for event in batch)
+        if not all(map(is_text, batches)):
+            self.called = self.called or any(isinstance(event, CALL_PARTS) for batch in batches for event in batch)
         for event in batches[-1]:
             self.reply.take(event)
 
@@ -157,7 +158,8 @@ async def _answer(
     listener = check.reader(request_spec)
     async with aclosing(refused_settings.stream(endpoint, request, request_spec.options, asking.recorder)) as batches:
         async for batch in batches:
-            asking.silent = asking.silent and not any(isinstance(event, REPLY_PARTS) for event in batch)
+            if asking.silent:
+                asking.silent = not any(isinstance(event, REPLY_PARTS) for event in batch)
             trouble = None
             if isinstance(batch[-1], Failed):
                 async with loop_share.step():

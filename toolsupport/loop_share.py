@@ -33,6 +33,7 @@ ROUND = 0.005
 MOST_STEPS = 16  # that are let in for one round, however short they were so far
 SHORTEST_PAUSE = 0.001
 SHORT = 0.0005  # seconds: a step that took no longer by the clock counts as that
+BRIEF = 0.0001  # seconds: work without a step that took no longer is not counted
 # Work on so many characters is done in a step; on more it could take half a second, for which all others would wait.
 LONG = 64 * 1024
 Given = TypeVar("Given")
@@ -53,7 +54,7 @@ class LoopShare:
         clock: Callable[[], float] = time.thread_time,
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._loop, self._clock, self.now = loop, clock, now
+        self.loop, self._clock, self.now = loop, clock, now
         self._at_round = 0.0
         self._waiting: FairQueue[tuple[Hashable, asyncio.Future[None]]] = FairQueue(sys.maxsize, sys.maxsize)
         self._spent = 0.0
@@ -65,11 +66,15 @@ class LoopShare:
         """Return whether a step may begin at once."""
         if not self._scheduled:
             self._schedule()
-        return self._spent < ROUND and not self._waiting
+        return not self.is_taken()
+
+    def is_taken(self) -> bool:
+        """Return whether other work must wait for a later round. Nothing was done in a round that is not scheduled."""
+        return self._scheduled and (self._spent >= ROUND or bool(self._waiting))
 
     async def wait(self) -> None:
         """Wait until the next step may begin, where it may not at once."""
-        owner, turn = person.get(), self._loop.create_future()
+        owner, turn = person.get(), self.loop.create_future()
         self._waiting.put(owner, (owner, turn))
         await turn
         self._schedule()
@@ -79,10 +84,17 @@ class LoopShare:
         self._spent += seconds
         self._typical += (seconds - self._typical) / 8
 
+    def count(self, began: float) -> None:
+        """Count work without a step that began then, if it took long by the clock."""
+        if self.now() - began > BRIEF:
+            seconds = self.since(began)
+            self._schedule()
+            self.spend(seconds)
+
     def _schedule(self) -> None:
         if not self._scheduled:
             self._scheduled, self._at_round = True, self._clock()
-            self._loop.call_soon(self._next_round)
+            self.loop.call_soon(self._next_round)
 
     def since(self, began: float) -> float:
         """Return the processor time since then: at most the time that passed, and what this round took so far."""
@@ -94,7 +106,7 @@ class LoopShare:
         over, self._spent, self.round = self._spent - ROUND, 0.0, self.round + 1
         if over > SHORTEST_PAUSE:
             self._spent = ROUND
-            self._loop.call_later(over, self._next_round)
+            self.loop.call_later(over, self._next_round)
             return
         self._scheduled = False
         if not self._waiting:
@@ -138,14 +150,15 @@ class LoopStep:
 
 
 _shares: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopShare] = WeakKeyDictionary()
+_latest: LoopShare | None = None  # that was looked up: a process that serves the site has one loop
 
 
 def here() -> LoopShare:
     """Return the steps of the running loop."""
-    loop = asyncio.get_running_loop()
-    share = _shares.get(loop)
-    if share is None:
-        share = _shares[loop] = LoopShare(loop)
+    global _latest
+    loop, share = asyncio.get_running_loop(), _latest
+    if share is None or share.loop is not loop:
+        share = _latest = _shares.get(loop) or _shares.setdefault(loop, LoopShare(loop))
     return share
 
 
@@ -155,16 +168,19 @@ def step() -> LoopStep:
 
 
 async def brief(work: Callable[[Given], Made], given: Given) -> Made:
-    """Do some microseconds of work in a step. Where no step waits, it costs less than `step`."""
+    """Do some microseconds of work: in a step if others wait, else at once, and not counted unless it took long.
+
+    A part of a reply takes less time than counting it as a step does.
+    """
     share = here()
-    if not share.is_free():
+    if share.is_taken():
         async with LoopStep(share):
             return work(given)
     began = share.now()
     try:
         return work(given)
     finally:
-        share.spend(share.since(began))
+        share.count(began)
 
 
 async def apart(work: Callable[[], Made], size: int) -> Made:

@@ -48,8 +48,13 @@ def _object(text: str) -> dict[str, Any]:
     return value
 
 
+FIELDS: dict[Any, dict[str, dataclasses.Field[Any]]] = {
+    shape: {field.name: field for field in dataclasses.fields(shape)} for shape in CLIENT_FRAMES.values()
+}
+
+
 def _fields(shape: type[ClientFrame], frame: dict[str, Any]) -> dict[str, Any]:
-    known = {field.name: field for field in dataclasses.fields(shape)}
+    known = FIELDS[shape]
     strangers = frame.keys() - known.keys()
     if strangers:
         raise FrameError("bad_frame", "The frame has fields that do not belong to it.")

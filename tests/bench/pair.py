@@ -19,7 +19,7 @@ from tests.bench.verdicts import Line, Promise, judge
 
 # Half of them, in one of two processes, still have the longest pause between reads (`read_coalescing`). With fewer,
 # one process reads more at once than each of two, and its answers cost less for that reason alone.
-BUSY = Scenario("pair", 224, 50, 20, times=2)
+BUSY = Scenario("pair", 224, 50, 20, times=4)
 FOLLOWED = 10
 PROMISES = (Promise("times one process", least=1.9), Promise("ms behind on the other, p95", 60), Promise("errors", 0))
 

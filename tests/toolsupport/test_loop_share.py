@@ -12,7 +12,7 @@ from toolsupport.core import call_validation, schema_patterns
 from toolsupport.core.events import CallReady, Finished, TextDelta
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ToolCall, ToolSpec
-from toolsupport.loop_share import ROUND, LoopShare, LoopStep
+from toolsupport.loop_share import BRIEF, ROUND, LoopShare, LoopStep
 
 COSTLY = {
     "lists": "- a\n" * 3_000,
@@ -127,6 +127,35 @@ def test_brief_work_begins_at_once_and_waits_in_a_round_that_is_spent(monkeypatc
         await loop_share.brief(note, "later")
 
     assert ran(test) == ["at once 0", "later 1"]
+
+
+def test_brief_work_counts_only_if_it_took_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test(share: LoopShare, clock: Clock, done: list[str]) -> None:
+        monkeypatch.setattr(loop_share, "here", lambda: share)
+
+        def take(seconds: float) -> None:
+            clock.now += seconds
+
+        for _ in range(100):
+            await loop_share.brief(take, BRIEF * 0.9)
+            assert not share.is_taken()
+        await loop_share.brief(take, ROUND * 1.1)
+        assert share.is_taken()
+        await rounds(2)
+        assert not share.is_taken()
+
+    ran(test)
+
+
+def test_each_event_loop_has_steps_of_its_own() -> None:
+    async def share() -> tuple[asyncio.AbstractEventLoop, LoopShare]:
+        assert loop_share.here() is loop_share.here()
+        return asyncio.get_running_loop(), loop_share.here()
+
+    with asyncio.Runner() as one, asyncio.Runner() as other:
+        found = [runner.run(share()) for runner in (one, other, one, other)]
+    assert all(made.loop is loop for loop, made in found)
+    assert found[0][1] is found[2][1] and found[1][1] is found[3][1]
 
 
 def test_a_costly_reply_is_read_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:  # S1, S2

@@ -9,6 +9,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeGuard, cast
 
+from toolsupport.core.shared_json import SharedJson
+
 JSON = dict[str, Any]
 
 
@@ -172,12 +174,11 @@ class Capabilities:
     derived: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __getitem__(self, name: str) -> Capability:
-        found = self.values.get(name)
-        return found or Capability(name, None, "default", "Not measured yet.")
+        return self.values.get(name) or Capability(name, None, "default", "Not measured yet.")
 
     def to_json(self) -> JSON:
         """Return them as a row keeps them: the same object each time, which callers do not change."""
-        made: JSON = self.derived.get("json") or {name: one.to_json() for name, one in self.values.items()}
+        made: JSON = self.derived.get("json") or SharedJson((name, one.to_json()) for name, one in self.values.items())
         return cast(JSON, self.derived.setdefault("json", made))
 
 
@@ -201,7 +202,6 @@ class Build:
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Times in seconds. `first_token` covers loading the model; `between` is the longest silence after it.
-
     A reply may have `answer_bytes` bytes and `answer_text` characters of text and thinking.
     """
 

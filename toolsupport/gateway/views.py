@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import TypeVar
 
 from channels.db import database_sync_to_async as in_database
@@ -16,12 +17,13 @@ from django.views.decorators.http import require_POST, require_safe
 from toolsupport import loop_share
 from toolsupport.core import exact_json
 from toolsupport.core.errors import Busy, ConfigError, NotFound, ToolsupportError
-from toolsupport.core.events import Event, Failed, TextDelta
+from toolsupport.core.events import Event, Failed, is_text
 from toolsupport.gateway import answer_runner, error_replies, first_uses, keep_alive, model_list, request_preparation
 from toolsupport.gateway import openapi as gateway_openapi
 from toolsupport.gateway.apis import CHAT_COMPLETIONS, MESSAGES, RESPONSES, Api, ReplyEncoder
 from toolsupport.gateway.embeddings import request as embeddings_request
 from toolsupport.gateway.embeddings import response as embeddings_response
+from toolsupport.gateway.keep_alive import Shortcut
 from toolsupport.gateway.messages import request as messages_request
 from toolsupport.gateway.messages.shapes import COUNT
 from toolsupport.gateway.request_errors import InvalidField, TooLarge, UntestedModel
@@ -29,6 +31,7 @@ from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.gateway.request_summary import RequestSummary
 from toolsupport.registry.people.permissions import Action
 from toolsupport.services import database_thread
+from toolsupport.web.flow_control import AT_ONCE
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 BODY_LIMIT = 8 * 1024 * 1024
@@ -132,7 +135,7 @@ async def _answered(request: AuthedRequest, api: Api) -> HttpResponseBase:
     try:
         asked, size = await _read(request, api.read)
         prepared = await database_thread.run(lambda: request_preparation.prepare(asked, caller))
-        response = await (_streamed(prepared, api) if prepared.stream else _whole(prepared, api, size))
+        response = await (_streamed(request, prepared, api) if prepared.stream else _whole(prepared, api, size))
     except (InvalidField, NotFound, ConfigError, Busy, TooLarge, UntestedModel) as error:
         response = error_replies.before(error)
     response.headers[ANSWERS_LIMIT] = str(answer_runner.limit_of(caller))
@@ -155,27 +158,43 @@ async def _whole(prepared: PreparedRequest, api: Api, size: int) -> HttpResponse
     return await loop_share.apart(made, size)
 
 
-async def _streamed(prepared: PreparedRequest, api: Api) -> HttpResponseBase:
+async def _streamed(request: AuthedRequest, prepared: PreparedRequest, api: Api) -> HttpResponseBase:
     """Wait some time for the first event, so that an earlier failure gets its own status."""
-    tally = _tally(prepared)
-    batches = keep_alive.with_keep_alive(answer_runner.answer(prepared, tally))
+    tally, shortcut = _tally(prepared), Shortcut[Event]()
+    batches = keep_alive.with_keep_alive(answer_runner.answer(prepared, tally), shortcut)
     first = await anext(batches, STOPPED)
     if first and isinstance(first[0], Failed):
         await batches.aclose()
         return _with_headers(error_replies.answer(first[0]), prepared, tally)
-    response = StreamingHttpResponse(
-        _lines(first, batches, api.encoder(tally.answered_by or prepared, tally)), content_type="text/event-stream"
-    )
+    encoder = api.encoder(tally.answered_by or prepared, tally)
+
+    def begin() -> None:
+        if at_once := (getattr(request, "scope", {}).get("extensions") or {}).get(AT_ONCE):
+            shortcut.send = partial(_sent_at_once, encoder, at_once)
+
+    response = StreamingHttpResponse(_lines(first, batches, encoder, begin), content_type="text/event-stream")
     # A proxy must not gather the pieces.
     response.headers["X-Accel-Buffering"] = "no"
     return _with_headers(response, prepared, tally)
 
 
+def _sent_at_once(
+    encoder: ReplyEncoder, at_once: Callable[[Callable[[], bytes]], bool], batch: Sequence[Event]
+) -> bool:
+    """Send a text, as most batches are, past Django's answer where the server takes it; return whether it did."""
+    return is_text(batch) and encoder.failed is None and at_once(partial(encoder.lines, batch))
+
+
 async def _lines(
-    first: list[Event], batches: AsyncGenerator[list[Event], None], encoder: ReplyEncoder
+    first: list[Event],
+    batches: AsyncGenerator[list[Event], None],
+    encoder: ReplyEncoder,
+    begin: Callable[[], None],
 ) -> AsyncIterator[bytes]:
+    """Yield what is sent; `begin` is called when the head of the answer and the first part have been sent."""
     async with aclosing(batches):
         yield encoder.lines(first) if first else encoder.silence()
+        begin()
         async for batch in batches:
             if encoder.failed is None:
                 yield await _written(batch, encoder)
@@ -186,7 +205,7 @@ async def _lines(
 async def _written(batch: list[Event], encoder: ReplyEncoder) -> bytes:
     if not batch:
         return encoder.silence()
-    if len(batch) == 1 and type(batch[0]) is TextDelta:  # a text of one read takes some microseconds
+    if is_text(batch):  # a text of one read takes some microseconds
         return encoder.lines(batch)
     async with loop_share.step():
         return encoder.lines(batch)

@@ -17,12 +17,12 @@ from functools import cache
 from typing import Any
 
 from django.db import transaction
-from django.db.models import DateTimeField, ExpressionWrapper, Model, Q, QuerySet
+from django.db.models import DateTimeField, Func, Model, Q, QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from toolsupport.models import Detection, ExamRun, Lease, ModelPull
-from toolsupport.registry import row_cache
+from toolsupport.registry import raw_sql, row_cache
 
 # A person waits for an answer that has stopped growing, so its lease is short.
 TURN = timedelta(seconds=5)
@@ -33,10 +33,24 @@ JOB = timedelta(seconds=60)
 OF_COMMANDS = "command "
 
 
+class Later(Func):
+    """A time from now, by the clock of the database. For Django's own sum SQLite calls functions of Python."""
+
+    output_field = DateTimeField()
+
+    def __init__(self, delta: timedelta) -> None:
+        super().__init__()
+        self.delta = delta
+
+    def as_sql(self, compiler: Any, connection: Any, *_: Any, **__: Any) -> Any:
+        seconds = f"{self.delta.total_seconds():+.3f} seconds"
+        return raw_sql.for_vendor(connection.vendor, "{later}"), [seconds]
+
+
 @cache
 def in_future(delta: timedelta) -> Combinable:
     """Return an expression for now + delta. All processes use the clock of the database."""
-    return ExpressionWrapper(Now() + delta, output_field=DateTimeField())
+    return Later(delta)
 
 
 def has_work(model: type[Model]) -> bool:

@@ -12,6 +12,8 @@ import orjson
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from toolsupport.core.shared_json import SharedJson
+
 EMPTY: dict[type, str] = {dict: "{}", list: "[]"}
 _MADE: dict[str, Callable[[], Any]] = {"{}": dict, "[]": list}
 Converter = Callable[[Any, Any, Any], Any]
@@ -24,6 +26,9 @@ STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | or
 def written(field: Any, value: Any) -> str | None:
     """Return the text of a time in UTC, of an id or of JSON; None for values that the field itself must convert."""
     kind = type(value)
+    if kind is SharedJson:
+        value.text = value.text or _as_json(dict(value)) or ""
+        return value.text or None
     if kind is datetime and value.tzinfo is UTC and isinstance(field, models.DateTimeField):
         return str(value.replace(tzinfo=None))
     if kind is UUID and isinstance(field, models.ForeignKey | models.UUIDField):

@@ -13,8 +13,9 @@ from pathlib import Path
 
 LOCK_HELD = 0.001  # seconds
 YOUNG_OBJECTS = 20_000  # new objects, less those that were freed, after which the garbage collector begins
+SELDOM = 1_000  # collections of new objects, after which older ones are collected unless a minute passed before
 ARENA_MAX, ARENAS = -8, 2  # the option of glibc's `mallopt` by its number in <malloc.h>, and its value
-TRIM_SECONDS = 60.0  # a trim took 0.5 to 1.1 ms
+FREE_SECONDS = 60.0  # a collection of all objects takes 18 to 60 ms, a trim 0.5 to 1.1 ms
 MAPPINGS = Path("/proc/self/maps")
 HUGE_PAGE = Path("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")  # its size in bytes
 IN_USE = 31 / 32  # of a block of Python's objects, which are aligned
@@ -32,15 +33,17 @@ def share_the_heap() -> None:
 
 
 async def return_freed_memory() -> None:
-    """Give freed memory back to the system every minute, where the C library is glibc; else end.
+    """Free objects that refer to each other every minute, and give freed memory back to the system.
 
-    It keeps freed memory that has used memory behind it: 2 to 4 MiB after long replies. Lower limits for what it keeps
-    (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD) give back as much, but an answer then took 5 to 18 % more of the processor.
+    glibc keeps freed memory that has used memory behind it: 2 to 4 MiB after long replies. Lower limits for what it
+    keeps (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD) give back as much, but an answer took 5 to 18 % more of the processor.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    while trim:
-        await asyncio.sleep(TRIM_SECONDS)
-        await asyncio.to_thread(trim, 0)
+    while True:
+        await asyncio.sleep(FREE_SECONDS)
+        await asyncio.to_thread(gc.collect)
+        if trim:
+            await asyncio.to_thread(trim, 0)
 
 
 async def use_huge_pages() -> None:
@@ -79,11 +82,12 @@ def collect_garbage_seldom() -> None:
     """Exclude objects that exist at startup from garbage collection, and collect more seldom.
 
     Imported code stays until the end. Answers and pages leave almost no objects that refer to each other
-    (`tests/chat/test_garbage.py`), so memory is freed without the collector, which took 6 to 9 % of an answer.
+    (`tests/chat/test_garbage.py`), so memory is freed without the collector, which took 6 to 9 % of an answer. Older
+    objects are collected every minute (`return_freed_memory`) instead of after ten collections of new ones.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(YOUNG_OBJECTS)
+    gc.set_threshold(YOUNG_OBJECTS, SELDOM, SELDOM)
 
 
 def switch_threads_often() -> None:

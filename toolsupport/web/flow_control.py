@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-# The extension of a websocket's scope: a function that sends a text frame (bytes) if it can do so without waiting,
-# and returns whether it did.
+# The extension of a scope: a function that sends something if it can do so without waiting, and returns whether it did.
+# For a websocket it gets text frames (bytes), for a streamed answer a function that returns the next part of it.
 AT_ONCE = "toolsupport.at_once"
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
+from unittest.mock import MagicMock, call
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
+from django.db.models import Case, DateTimeField, ExpressionWrapper, Q, When
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from chat.models import Conversation, Turn
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
-from toolsupport.registry import raw_sql
+from toolsupport.core.shared_json import SharedJson
+from toolsupport.registry import raw_sql, sqlite_values
 from toolsupport.registry.leases import TURN, in_future
 
 LOCKED = "SELECT id FROM chat_conversation {lock}"
@@ -69,6 +75,34 @@ def test_a_row_is_stored_as_its_model_would_store_it():
     assert differing <= {"id", "client_id", "created_at", "lease_until"}
     for name in ("created_at", "lease_until"):
         assert abs(getattr(one, name) - getattr(other, name)).total_seconds() < 60
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("seconds", [-90, -0.25, 5, 3600])
+def test_a_time_from_now_is_that_of_the_database(seconds: float) -> None:
+    """As Django's own sum is, and in the same order as other times of the database."""
+    later, own = in_future(timedelta(seconds=seconds)), Now() + timedelta(seconds=seconds)
+    UserFactory()
+    found = User.objects.annotate(
+        later=later,
+        own=ExpressionWrapper(own, output_field=DateTimeField()),
+        expired=Case(When(Q(date_joined__lt=later), then=True), default=False),
+    ).latest("pk")
+    assert abs((found.later - found.own).total_seconds()) < 1
+    assert found.expired is (seconds > 0)
+
+
+@pytest.mark.django_db
+def test_json_of_many_rows_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared, conversation = SharedJson({"tools": {"value": None, "reason": "é"}}), ConversationFactory()
+    encode = MagicMock(wraps=sqlite_values._as_json)
+    monkeypatch.setattr(sqlite_values, "_as_json", encode)
+    for number in range(3):
+        turn = Turn(conversation=conversation, client_id=str(number), profile=ModelProfileFactory(), status="done")
+        turn.capabilities = shared
+        raw_sql.insert(turn)
+    assert [turn.capabilities for turn in Turn.objects.all()] == [shared] * 3
+    assert encode.mock_calls.count(call(shared)) == (1 if connection.vendor == "sqlite" else 0)
 
 
 # PostgreSQL has no such texts.

@@ -2,9 +2,11 @@
 
 import asyncio
 import ctypes
+import gc
 import mmap
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,7 +118,7 @@ def test_freed_memory_is_returned_to_the_system(monkeypatch: pytest.MonkeyPatch)
     for block in blocks[:-1]:
         C.free(block)
     kept = resident()
-    monkeypatch.setattr(process_tuning, "TRIM_SECONDS", 0.0)
+    monkeypatch.setattr(process_tuning, "FREE_SECONDS", 0.0)
     try:
         asyncio.run(must_trim_until(lambda: resident() < kept - BLOCK * BLOCKS // 2))
     finally:
@@ -128,10 +130,10 @@ async def must_trim_until(enough: Callable[[], bool]) -> None:
     work = asyncio.create_task(process_tuning.return_freed_memory())
     try:
         async with asyncio.timeout(20):
-            while not enough():
+            while not enough() and not work.done():
                 await asyncio.sleep(0)
     finally:
-        work.cancel()
+        assert work.cancel(), work.exception()
 
 
 def resident() -> int:
@@ -143,8 +145,32 @@ def resident() -> int:
 def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
     process_tuning.share_the_heap()
-    assert asyncio.run(process_tuning.return_freed_memory()) is None
     assert asyncio.run(process_tuning.use_huge_pages()) is None
+
+
+@pytest.mark.parametrize("library", [C, object()], ids=["this C library", "another C library"])
+def test_objects_that_refer_to_each_other_are_freed_every_minute(
+    monkeypatch: pytest.MonkeyPatch, library: object
+) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
+    monkeypatch.setattr(process_tuning, "FREE_SECONDS", 0.0)
+    dropped = weakref.ref(circle())
+    gc.disable()  # as on a site with few new objects
+    try:
+        assert dropped() is not None
+        asyncio.run(must_trim_until(lambda: dropped() is None))
+    finally:
+        gc.enable()
+
+
+class Circle:
+    """An object that refers to itself."""
+
+
+def circle() -> Circle:
+    made = Circle()
+    vars(made)["itself"] = made
+    return made
 
 
 @pytest.mark.parametrize("file", ["HUGE_PAGE", "MAPPINGS"])

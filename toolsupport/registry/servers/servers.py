@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -26,6 +25,7 @@ from toolsupport.registry.servers.missing_flags import MissingFlag
 from toolsupport.registry.settings import model_settings
 
 SIMULATOR = "Simulator"
+LIMITS = frozenset(field.name for field in fields(Limits))
 REMOVED = "The server of this model was removed. Choose another model."
 
 
@@ -219,12 +219,8 @@ def endpoint_of(server: Server, profile: ModelProfile | None = None) -> Endpoint
     # Each of several processes uses its own Simulator: another process's may be gone, or on another machine.
     own = settings.SIMULATOR_URL if (server.kind, server.origin) == ("simulator", "built-in") else ""
     inside = bool(own) or server.inside
-    return Endpoint(server.kind, own or server.base_url, key, Limits(**_known_limits(timeouts)), inside)
-
-
-def _known_limits(timeouts: dict[str, Any]) -> dict[str, Any]:
-    names = {field.name for field in fields(Limits)}
-    return {name: value for name, value in timeouts.items() if name in names}
+    limits = Limits(**{name: value for name, value in timeouts.items() if name in LIMITS})
+    return Endpoint(server.kind, own or server.base_url, key, limits, inside)
 
 
 def _get(server_id: int) -> Server:

@@ -97,6 +97,8 @@ def limits(profile: ModelProfile) -> dict[str, float]:
     """Return the valid times of a model's `timeouts`, in seconds."""
     kept = profile.options.get("timeouts")
     named = kept if isinstance(kept, dict) else {}
+    if not named:
+        return {}
     fits = _number(0.001, LONGEST_WAIT)
     return {name: float(named[name]) for name in TIMES if fits(named.get(name))}
 

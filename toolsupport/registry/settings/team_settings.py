@@ -68,7 +68,7 @@ def locked(key: str) -> bool:
 
 def get(key: str) -> Any:
     """Return the effective value. Raises KeyError for an unknown setting."""
-    return _in_force(key, {row.key: row.value for row in Setting.objects.filter(key=key)})
+    return _in_force({key: KNOWN[key]}, {row.key: row.value for row in Setting.objects.filter(key=key)})[key]
 
 
 def held(key: str) -> Any:
@@ -89,14 +89,17 @@ def everything() -> dict[str, Any]:
 def in_force(rows: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Return all effective settings from the rows of `STORED`, read before."""
     stored = {key: orjson.loads(value or "null") for key, value in rows}
-    return {key: _in_force(key, stored) for key in KNOWN}
+    return _in_force(KNOWN, stored)
 
 
-def _in_force(key: str, stored: Mapping[str, Any]) -> Any:
-    known = KNOWN[key]
-    if key in stored and known.valid(stored[key]) and not locked(key):
-        return stored[key]
-    return settings.ENV[known.variable] if locked(key) else known.default
+def _in_force(wanted: Mapping[str, SettingSpec], stored: Mapping[str, Any]) -> dict[str, Any]:
+    environment = settings.ENV
+    given = environment[GIVEN]
+    valid = {key: value for key, value in stored.items() if key in wanted and wanted[key].valid(value)}
+    return {
+        key: environment[spec.variable] if spec.variable in given else valid.get(key, spec.default)
+        for key, spec in wanted.items()
+    }
 
 
 def put(key: str, value: Any) -> None:

@@ -6,10 +6,11 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction
-from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +18,7 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
 from toolsupport.registry.people import api_keys, security_events, sign_in_limits
+from toolsupport.services import database_thread
 from toolsupport.web import api_errors
 from toolsupport.web.client_ip import address_of
 from toolsupport.web.view_permissions import actions_of
@@ -51,8 +53,12 @@ def Bearer(get_response: Any) -> Callable[[HttpRequest], Any]:
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponseBase:
-            refused = await in_database(_refused)(request) if api_errors.wanted_by(request) else None
-            return refused or await get_response(request)
+            refused: HttpResponseBase | None = None
+            if api_errors.wanted_by(request):
+                # In a copy of the context, which has the number of the request for the log.
+                refused = await database_thread.run(partial(copy_context().run, _refused, request))
+            response: HttpResponseBase = refused or await get_response(request)
+            return response
 
         return answer_async
 

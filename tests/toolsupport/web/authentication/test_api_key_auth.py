@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import AsyncClient, Client
 
+from toolsupport.config.logs import request_id
 from toolsupport.core.errors import ConfigError
 from toolsupport.models import ApiKey
 from toolsupport.registry.people import api_keys
@@ -35,6 +36,18 @@ def test_without_a_key_nothing_is_told(client: Client, path: str, header: str) -
     answer = client.get(path, headers={"Authorization": header})
     assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
     assert answer.json()["error"]["type"] == "authentication_error"
+
+
+@pytest.mark.asyncio
+@pytest.mark.django_db(transaction=True)
+async def test_a_key_is_checked_under_the_number_of_its_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that is logged meanwhile has it, though the check runs in another thread."""
+    numbers = list[str]()
+    monkeypatch.setattr(api_keys, "holder", lambda key: numbers.append(request_id.get()))
+    headers = {"Authorization": "Bearer tsk-guessed", "X-Request-ID": "of-this-request"}
+    body = {"model": "m", "messages": []}
+    answer = await AsyncClient().post("/v1/chat/completions", body, content_type="application/json", headers=headers)
+    assert (answer.status_code, numbers) == (401, ["of-this-request"])
 
 
 def test_a_wrong_key_is_not_made_good_by_a_session(client: Client, alice: User) -> None:
