@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from django.urls import reverse
 from tests.toolsupport.config.test_program_chain import asked, scope
 from toolsupport.config import asgi
 from toolsupport.config.asgi import ANSWERS, HttpApplication, ThreadedASGIHandler
-from toolsupport.services import process_tuning
+from toolsupport.services import database_thread, process_tuning
 from toolsupport.web.request_threads import RequestThreads
 
 
@@ -44,18 +44,23 @@ async def test_answers_to_programs_share_the_thread_of_the_chats(
 @pytest.mark.django_db(transaction=True)
 async def test_an_answer_enters_the_thread_of_the_chats_for_its_own_work_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     trips: list[str] = []
-    enter = SyncToAsync.__call__
+    enter, run = SyncToAsync.__call__, database_thread.run
+
+    def short(work: Callable[[], Any]) -> Awaitable[Any]:
+        trips.append("check of the key")
+        return run(work)
 
     async def counted(self: SyncToAsync[..., Any], *args: Any, **kwargs: Any) -> Any:
         trips.append(getattr(self.func, "__qualname__", ""))
         return await enter(self, *args, **kwargs)
 
     monkeypatch.setattr(SyncToAsync, "__call__", counted)
+    monkeypatch.setattr(database_thread, "run", short)
     headers = [(b"host", b"127.0.0.1"), (b"authorization", b"Bearer tsk_wrong")]
     status, _, body = await asked(HttpApplication(), scope("/v1/chat/completions", "POST", headers), b"{}")
     assert status == 401 and b"invalid_api_key" in body
     # Django logs a refusal there.
-    assert trips == ["_refused", "log_response"]
+    assert trips == ["check of the key", "log_response"]
 
 
 @pytest.mark.asyncio
@@ -229,7 +234,7 @@ async def test_a_thread_that_still_works_for_a_request_that_was_left_serves_no_o
 async def test_a_site_returns_freed_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     loop, trimmed = asyncio.get_running_loop(), asyncio.Event()
     library = SimpleNamespace(malloc_trim=lambda _: loop.call_soon_threadsafe(trimmed.set))
-    monkeypatch.setattr(process_tuning, "TRIM_SECONDS", 0.0)
+    monkeypatch.setattr(process_tuning, "FREE_SECONDS", 0.0)
     monkeypatch.setattr(process_tuning, "ctypes", SimpleNamespace(CDLL=lambda _: library))
     asgi.start()
     try:
