@@ -10,8 +10,11 @@ import re
 import secrets
 import uuid
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields
 from functools import cache, lru_cache
+from itertools import compress
+from operator import attrgetter
+from typing import Any
 
 from django.template.loader import render_to_string
 from django.utils.html import conditional_escape
@@ -40,6 +43,21 @@ MARKS = (
     *(duration(THOUGHT), duration(TOOK), TEXT, HTML, THINKING, CHAT),
 )
 NO_USAGE = ShownUsage()
+# The fields whose values the template prints, and their marks; it tests whether there is a value.
+PRINTED: dict[str, Any] = {
+    "parent": PARENT,
+    "turn": TURN,
+    "thinking_ms": THOUGHT,
+    "text": TEXT,
+    "html": mark_safe(HTML),
+    "thinking": THINKING,
+    "conversation": CHAT,
+}
+BLANK = {"parent": None, "text": ""}  # of the fields without a default
+# All others, but for those that are not printed and the two that are handled apart.
+APART = ("id", "usage", "siblings", "created_at")
+DECISIVE = tuple(field.name for field in fields(ShownMessage) if field.name not in (*PRINTED, *APART))
+printed_values, decisive_values = attrgetter(*PRINTED), attrgetter(*DECISIVE)
 ANY_MARK = re.compile("(" + "|".join(map(re.escape, MARKS)) + ")")
 
 
@@ -47,8 +65,9 @@ def html_of(shown: ShownMessage) -> str | None:
     """Return the HTML of a message; None for one with values that its template tests."""
     if not _is_plain(shown):
         return None
-    values = _values(shown)
-    return "".join([values.get(part, part) for part in _parts(_kind(shown))])
+    values, usage = _values(shown), _kind_of_usage(shown.usage) if shown.usage else None
+    has = tuple([value is not None and value != "" for value in printed_values(shown)])
+    return "".join([values.get(part, part) for part in _parts(decisive_values(shown), has, usage)])
 
 
 def _is_plain(shown: ShownMessage) -> bool:
@@ -70,24 +89,6 @@ def _values(shown: ShownMessage) -> Mapping[str, str]:
     return dict(zip(MARKS, (*printed, *tokens, *contexts, *times, *texts, shown.conversation), strict=True))
 
 
-def _kind(shown: ShownMessage) -> ShownMessage:
-    """Return the message with marks for its values, and without the parts that are not rendered."""
-    return replace(
-        shown,
-        id=ID,
-        parent=PARENT if shown.parent else None,
-        turn=TURN if shown.turn is not None else None,
-        siblings=(),  # a message that is alone among its siblings is shown as one that has none
-        text=TEXT if shown.text else "",
-        html=mark_safe(HTML) if shown.html else "",
-        thinking=THINKING if shown.thinking else "",
-        thinking_ms=THOUGHT if shown.thinking_ms is not None else None,
-        usage=_kind_of_usage(shown.usage) if shown.usage else None,
-        conversation=CHAT if shown.conversation else "",
-        created_at=None,
-    )
-
-
 @cache
 def _usage_with(tokens: bool, speed: bool, took: bool, full: int | None) -> ShownUsage:
     """`full` is the percentage of a nearly full context, None where the limit is unknown."""
@@ -101,6 +102,11 @@ def _kind_of_usage(usage: ShownUsage) -> ShownUsage:
 
 
 @lru_cache(maxsize=256)
-def _parts(kind: ShownMessage) -> list[str]:
-    """Render a kind of message once. Every second part is a mark."""
+def _parts(decisive: tuple[Any, ...], has: tuple[bool, ...], usage: ShownUsage | None) -> list[str]:
+    """Render a kind of message once: these values of DECISIVE, and whether each of PRINTED has one.
+
+    Every second part is a mark. A message that is alone among its siblings is shown as one that has none.
+    """
+    marks = {name: mark for name, mark in compress(PRINTED.items(), has)}
+    kind = ShownMessage(**dict(zip(DECISIVE, decisive, strict=True)), **(BLANK | marks), id=ID, usage=usage)
     return ANY_MARK.split(render_to_string(TEMPLATE, {"message": kind}).strip())
