@@ -158,8 +158,7 @@ async def _answer(
     listener = check.reader(request_spec)
     async with aclosing(refused_settings.stream(endpoint, request, request_spec.options, asking.recorder)) as batches:
         async for batch in batches:
-            if asking.silent:
-                asking.silent = not any(isinstance(event, REPLY_PARTS) for event in batch)
+            asking.silent = asking.silent and not any(isinstance(event, REPLY_PARTS) for event in batch)
             trouble = None
             if isinstance(batch[-1], Failed):
                 async with loop_share.step():
@@ -169,7 +168,8 @@ async def _answer(
                 continue
             checked_events = await stepwise_reader.read(listener, batch, check, offered)
             asking.record(batch, checked_events)
-            checked_events = [*_dropped(beginning, batch, request), *checked_events]
+            dropped = [] if request.schema is None else _dropped(beginning, batch, request)
+            checked_events = [*dropped, *checked_events]
             if isinstance(trouble, CallGarbled):
                 checked_events = await _unreadable(checked_events, trouble, check)
             if checked_events:
@@ -302,7 +302,7 @@ def _ends_at_once(trouble: Trouble, request: Request, asking: _ExchangeState) ->
 
 def _dropped(beginning: ReplyBeginning, batch: Sequence[Event], request: Request) -> list[Event]:
     """Return an event at the end of a constrained reply, no refusal, that shows that its server enforced nothing."""
-    if request.schema is None or request.permit is Permit.PROBE:
+    if request.permit is Permit.PROBE:
         return []
     for event in batch:
         if isinstance(event, TextDelta):

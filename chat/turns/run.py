@@ -112,7 +112,10 @@ class TurnRun:
                 async with aclosing(loop.advance(state, self._ask, self.executor)) as batches:
                     async for batch in batches:
                         for event in joined(batch):
-                            await self._handle(event)
+                            if type(event) is TextDelta:  # most are, and nothing waits for one
+                                self.reply.add_text(event)
+                            else:
+                                await self._handle(event)
         finally:
             # The last output of a stopped tool must not appear after the end of its turn.
             self.output.end()

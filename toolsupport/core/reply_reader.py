@@ -92,8 +92,10 @@ class ReplyReader:
         if len(events) == 1 and type(events[0]) is TextDelta:
             for _ in self._watched() if self._watch(events[0].text) else ():
                 pass
-            self._think(events[0])
-            return [storable(events[0])]
+            if self._thoughts is not None:
+                self._thoughts.take(events[0])
+            kept = sanitize.text(events[0].text)
+            return events if kept is events[0].text else [TextDelta(kept)]
         return [storable(event) for event in self._pass_on(events) if event is not None]
 
     def feed(self, batch: Iterable[Event]) -> list[Event]:

@@ -96,9 +96,11 @@ async def _read(
     try:
         async with aclosing(batches):
             async for batch in batches:
+                if sent(batch):
+                    continue
                 if queue.full():
                     await queue.put(batch)
-                elif not sent(batch):
+                else:
                     queue.put_nowait(batch)
     except Exception as error:
         return error

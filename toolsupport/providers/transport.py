@@ -314,7 +314,7 @@ async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> As
                 events = codec.feed(piece) if 0 < len(piece) < SMALL else await _fed(codec, piece)
                 if size.exceeded(piece, events):
                     events = [size.failure()]
-                over = not piece or bool(events and ended(events[-1]))
+                over = not piece or bool(events and isinstance(events[-1], ENDS))
                 if over:
                     sending.end(events[-1] if events else None)
                 if events:

@@ -28,10 +28,12 @@ class EagerTransport(Server):
         if waits or not (self.eager and self.connected) or self.disconnecting or self.TLS:
             super().write(data)  # type: ignore[no-untyped-call]  # twisted has types for some of it
             return
-        sent = self.writeSomeData(data) if data else 0
-        left = data[sent:] if isinstance(sent, int) and sent >= 0 else data
-        if left:
-            super().write(left)  # type: ignore[no-untyped-call]
+        try:
+            sent = self.socket.send(data) if data else 0
+        except OSError:  # a full buffer, or a lost connection: Twisted tries again, and ends it
+            sent = 0
+        if sent < len(data):
+            super().write(data[sent:])  # type: ignore[no-untyped-call]
 
     def writeSequence(self, iovec: Iterable[bytes]) -> None:
         self.write(b"".join(iovec))

@@ -17,22 +17,20 @@ class FlowControl:
         self._open = asyncio.Event()
         self._open.set()
         self._changed = changed
+        self.flows = True  # the connection accepts more data now
 
     def pauseProducing(self) -> None:
         self._open.clear()
+        self.flows = False
         self._changed(False)
 
     def resumeProducing(self) -> None:
-        self._open.set()
+        self.stopProducing()
         self._changed(True)
 
     def stopProducing(self) -> None:
         self._open.set()
-
-    @property
-    def flows(self) -> bool:
-        """Return whether the connection accepts more data now."""
-        return self._open.is_set()
+        self.flows = True
 
     async def wait(self) -> None:
         await self._open.wait()

@@ -80,7 +80,8 @@ class ReplyEvents:
             self._behind.append(piece)  # the call that waits stands before it
             return
         if piece.strip():
-            self._decide_last()
+            if self._last is not None:
+                self._decide_last()
             self._block.clear()
         self.answer.append(piece)
         self._lone_ends.text(piece)

@@ -137,7 +137,7 @@ class ReplyParser:
             self._marks = self._grammar.bare_marks
         yield from self._begin()
         while source.left or not source.ended or self.reasoning.at_end():
-            yield from self._answer_opens()
+            yield from self._answer_opens() if self.reasoning.just_ended else ()
             opener = self._next_opener()
             if opener:
                 yield from self._read(opener)
@@ -161,15 +161,13 @@ class ReplyParser:
 
     def _begin(self) -> Steps[None]:
         self._reading.begins = False
-        yield from self._answer_opens()
+        yield from self._answer_opens() if self.reasoning.just_ended else ()
         if self._grammar.beginning:
             yield from self._grammar.beginning(self._reading, "")
             self._say(self._reading.source.cut())
 
     def _answer_opens(self) -> Steps[None]:
         """Leave out the tag of an answer directly behind reasoning."""
-        if not self.reasoning.just_ended:
-            return
         self.reasoning.just_ended = False
         reading = self._reading
         end = yield from opening(reading.source, reading.tools, reading.reply.circumstances.tags)
