@@ -34,6 +34,7 @@ from chat.websocket.routing import WEBSOCKETS
 from toolsupport import providers
 from toolsupport.config import traces
 from toolsupport.gateway import answer_runner
+from toolsupport.providers import read_coalescing
 from toolsupport.services import background_jobs, process_tuning
 from toolsupport.services.task_supervisor import TaskSupervisor
 from toolsupport.web import gateway_middleware, static_compression
@@ -59,7 +60,9 @@ def start() -> None:
     background_jobs.current().tester.idle.in_use = busy_servers.servers
     background_jobs.current().start()
     background_jobs.current().spawn(process_tuning.use_huge_pages())
-    background_jobs.current().spawn(process_tuning.return_freed_memory())
+    rest = asyncio.Event()
+    read_coalescing.on_rest(rest.set)
+    background_jobs.current().spawn(process_tuning.return_freed_memory(rest))
     background_jobs.current().spawn(answer_runner.revoked.watch())
     background_jobs.current().add(ReplayWorker)
     background_jobs.current().repeat(retention.JOB)

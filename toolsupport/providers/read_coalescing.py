@@ -8,7 +8,7 @@ together, so that they need one timer and one round of the event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
@@ -17,6 +17,7 @@ EACH = 0.0004  # seconds for each answer: the longest pause at 112
 SHORTEST = 0.004  # seconds; a shorter pause would cost more than it saves
 LARGE = 8 * 1024  # bytes; after a piece of this size more is waiting already
 TOGETHER = 0.004  # seconds: reads that are due within this time begin together
+MANY = 8  # answers at once, whose end leaves much freed memory
 
 _Waiting = list["asyncio.Future[None]"]
 
@@ -25,7 +26,8 @@ class ReadingPace:
     """The pace of all answers that this process reads."""
 
     def __init__(self) -> None:
-        self.answers = 0
+        self.answers = self.most = 0
+        self.on_rest: Callable[[], None] = lambda: None  # called when MANY answers at once have all ended
         # By loop and by moment, which is a multiple of TOGETHER.
         self._due: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, _Waiting]] = WeakKeyDictionary()
 
@@ -67,7 +69,17 @@ _pace = ReadingPace()
 def reading() -> Iterator[ReadingPace]:
     """Count an answer as long as it is read."""
     _pace.answers += 1
+    _pace.most = max(_pace.most, _pace.answers)
     try:
         yield _pace
     finally:
         _pace.answers -= 1
+        if _pace.answers == 0:
+            most, _pace.most = _pace.most, 0
+            if most >= MANY:
+                _pace.on_rest()
+
+
+def on_rest(work: Callable[[], None]) -> None:
+    """Call this whenever MANY answers at once have all ended; it replaces the function of before."""
+    _pace.on_rest = work

@@ -7,6 +7,7 @@ import ctypes
 import gc
 import mmap
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,8 @@ YOUNG_OBJECTS = 20_000  # new objects, less those that were freed, after which t
 SELDOM = 1_000  # collections of new objects, after which older ones are collected unless a minute passed before
 ARENA_MAX, ARENAS = -8, 2  # the option of glibc's `mallopt` by its number in <malloc.h>, and its value
 FREE_SECONDS = 60.0  # a collection of all objects takes 18 to 60 ms, a trim 0.5 to 1.1 ms
+SETTLED = 0.1  # seconds in which the last answers are stored
+PAUSE = 20  # times as long as it took, before memory is freed again: at most a twentieth of the processor's time
 MAPPINGS = Path("/proc/self/maps")
 HUGE_PAGE = Path("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")  # its size in bytes
 IN_USE = 31 / 32  # of a block of Python's objects, which are aligned
@@ -32,18 +35,24 @@ def share_the_heap() -> None:
         set_option(ARENA_MAX, ARENAS)
 
 
-async def return_freed_memory() -> None:
-    """Free objects that refer to each other every minute, and give freed memory back to the system.
+async def return_freed_memory(rest: asyncio.Event) -> None:
+    """Free objects that refer to each other every minute and at each `rest`, and give freed memory back to the system.
 
     glibc keeps freed memory that has used memory behind it: 2 to 4 MiB after long replies. Lower limits for what it
     keeps (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD) give back as much, but an answer took 5 to 18 % more of the processor.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     while True:
-        await asyncio.sleep(FREE_SECONDS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FREE_SECONDS):
+                await rest.wait()
+        await asyncio.sleep(SETTLED)
+        rest.clear()
+        began = time.perf_counter()
         await asyncio.to_thread(gc.collect)
         if trim:
             await asyncio.to_thread(trim, 0)
+        await asyncio.sleep(PAUSE * (time.perf_counter() - began))
 
 
 async def use_huge_pages() -> None:

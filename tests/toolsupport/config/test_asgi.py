@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -19,6 +20,7 @@ from django.urls import reverse
 from tests.toolsupport.config.test_program_chain import asked, scope
 from toolsupport.config import asgi
 from toolsupport.config.asgi import ANSWERS, HttpApplication, ThreadedASGIHandler
+from toolsupport.providers.read_coalescing import MANY, reading
 from toolsupport.services import database_thread, process_tuning
 from toolsupport.web.request_threads import RequestThreads
 
@@ -231,12 +233,16 @@ async def test_a_thread_that_still_works_for_a_request_that_was_left_serves_no_o
 
 @pytest.mark.asyncio
 @pytest.mark.django_db(transaction=True)
-async def test_a_site_returns_freed_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("seconds", "answers"), [(0.0, 0), (60.0, MANY)], ids=["every minute", "after many answers"])
+async def test_a_site_returns_freed_memory(monkeypatch: pytest.MonkeyPatch, seconds: float, answers: int) -> None:
     loop, trimmed = asyncio.get_running_loop(), asyncio.Event()
     library = SimpleNamespace(malloc_trim=lambda _: loop.call_soon_threadsafe(trimmed.set))
-    monkeypatch.setattr(process_tuning, "FREE_SECONDS", 0.0)
+    monkeypatch.setattr(process_tuning, "FREE_SECONDS", seconds)
     monkeypatch.setattr(process_tuning, "ctypes", SimpleNamespace(CDLL=lambda _: library))
     asgi.start()
+    with ExitStack() as read:
+        for _ in range(answers):
+            read.enter_context(reading())
     try:
         assert await asyncio.wait_for(trimmed.wait(), 20)
     finally:

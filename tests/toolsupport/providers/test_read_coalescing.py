@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from toolsupport.core.events import Finished, TextDelta, Usage
 from toolsupport.core.types import ChatMessage, Request, Role
 from toolsupport.providers import read_coalescing
 from toolsupport.providers.http_client import PIECE
-from toolsupport.providers.read_coalescing import LARGE, TOGETHER, ReadingPace
+from toolsupport.providers.read_coalescing import LARGE, MANY, TOGETHER, ReadingPace
 
 QUESTION = Request("m", (ChatMessage(Role.USER, "Hello"),))
 
@@ -25,6 +25,20 @@ def test_the_pause_grows_with_the_answers(answers: int, pause: float) -> None:
     pace = ReadingPace()
     pace.answers = answers
     assert pace.pause() == pytest.approx(pause)
+
+
+@pytest.mark.parametrize(("most", "rests"), [(1, 0), (MANY - 1, 0), (MANY, 1), (2 * MANY, 1)])
+def test_the_end_of_many_answers_is_reported_once(monkeypatch: pytest.MonkeyPatch, most: int, rests: int) -> None:
+    monkeypatch.setattr(read_coalescing, "_pace", ReadingPace())
+    reported = list[int]()
+    read_coalescing.on_rest(lambda: reported.append(1))
+    for _ in range(2):
+        with ExitStack() as answers:
+            for _ in range(most):
+                answers.enter_context(read_coalescing.reading())
+        with read_coalescing.reading():
+            pass
+    assert len(reported) == 2 * rests
 
 
 @pytest.mark.asyncio

@@ -125,9 +125,9 @@ def test_freed_memory_is_returned_to_the_system(monkeypatch: pytest.MonkeyPatch)
         C.free(blocks[-1])
 
 
-async def must_trim_until(enough: Callable[[], bool]) -> None:
+async def must_trim_until(enough: Callable[[], bool], rest: asyncio.Event | None = None) -> None:
     """Raises TimeoutError."""
-    work = asyncio.create_task(process_tuning.return_freed_memory())
+    work = asyncio.create_task(process_tuning.return_freed_memory(rest or asyncio.Event()))
     try:
         async with asyncio.timeout(20):
             while not enough() and not work.done():
@@ -154,13 +154,24 @@ def test_objects_that_refer_to_each_other_are_freed_every_minute(
 ) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
     monkeypatch.setattr(process_tuning, "FREE_SECONDS", 0.0)
+    must_be_freed(None)
+
+
+def must_be_freed(rest: asyncio.Event | None) -> None:
     dropped = weakref.ref(circle())
     gc.disable()  # as on a site with few new objects
     try:
         assert dropped() is not None
-        asyncio.run(must_trim_until(lambda: dropped() is None))
+        asyncio.run(must_trim_until(lambda: dropped() is None, rest))
     finally:
         gc.enable()
+
+
+def test_memory_is_freed_at_once_when_many_answers_have_ended() -> None:
+    rest = asyncio.Event()
+    rest.set()
+    must_be_freed(rest)
+    assert not rest.is_set()
 
 
 class Circle:
