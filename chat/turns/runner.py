@@ -45,7 +45,7 @@ from toolsupport.services.task_supervisor import TaskSupervisor
 log = logging.getLogger(__name__)
 
 PAUSE_PER_RUN, LONGEST_PAUSE = 0.0002, 0.030
-AT_ONCE, GATHERING_PER_RUN, LONGEST_GATHERING = 50, 0.0002, 0.030
+AT_ONCE, GATHERING_PER_RUN, LONGEST_GATHERING = 50, 0.0001, 0.015
 SWEEP = LOOK = 1.0
 CLEAR = 3600.0
 WRITING_ENDS = 1.5  # seconds for the ends of interrupted turns, when the server stops; their HTML may take LAST_HTML
@@ -129,7 +129,7 @@ class TurnRunner:
         return min(LONGEST_PAUSE, len(self.runs) * PAUSE_PER_RUN)
 
     def _gathering(self) -> float:
-        """Return the seconds for which writes gather: none at 50 answers, 30 ms at 200."""
+        """Return the seconds for which writes gather: none at 50 answers, 15 ms at 200."""
         return min(LONGEST_GATHERING, max(0, len(self.runs) - AT_ONCE) * GATHERING_PER_RUN)
 
     def forget(self, conversation: str, socket: PageSocket, pump: asyncio.Task[Any]) -> None:

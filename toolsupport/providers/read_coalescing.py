@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
-LONGEST = 0.048  # seconds: 21 pieces a second still read as a flow
-EACH = 0.0004  # seconds for each answer: the longest pause at 120
+LONGEST = 0.045  # seconds: 22 pieces a second still read as a flow
+EACH = 0.0004  # seconds for each answer: the longest pause at 112
 SHORTEST = 0.004  # seconds; a shorter pause would cost more than it saves
 LARGE = 8 * 1024  # bytes; after a piece of this size more is waiting already
 TOGETHER = 0.004  # seconds: reads that are due within this time begin together

@@ -20,7 +20,7 @@ from toolsupport.providers.read_coalescing import LARGE, MANY, TOGETHER, Reading
 QUESTION = Request("m", (ChatMessage(Role.USER, "Hello"),))
 
 
-@pytest.mark.parametrize(("answers", "pause"), [(1, 0), (8, 0), (40, 0.016), (180, 0.048), (1000, 0.048)])
+@pytest.mark.parametrize(("answers", "pause"), [(1, 0), (8, 0), (40, 0.016), (180, 0.045), (1000, 0.045)])
 def test_the_pause_grows_with_the_answers(answers: int, pause: float) -> None:
     pace = ReadingPace()
     pace.answers = answers
@@ -55,7 +55,7 @@ async def test_nothing_waits_after_a_large_piece(monkeypatch: pytest.MonkeyPatch
     await pace.wait(LARGE)
     assert due == []
     await pace.wait(LARGE - 1)
-    assert due == [pytest.approx(0.048, abs=TOGETHER)]
+    assert due == [pytest.approx(0.045, abs=TOGETHER)]
 
 
 @pytest.mark.asyncio
