@@ -150,7 +150,7 @@ class LoopStep:
 
 
 _shares: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopShare] = WeakKeyDictionary()
-_latest: LoopShare | None = None  # that was looked up: a process that serves the site has one loop
+_latest: LoopShare | None = None  # the one looked up last: a process that serves the site has one loop
 
 
 def here() -> LoopShare:
@@ -168,9 +168,9 @@ def step() -> LoopStep:
 
 
 async def brief(work: Callable[[Given], Made], given: Given) -> Made:
-    """Do some microseconds of work: in a step if others wait, else at once, and not counted unless it took long.
+    """Do some microseconds of work: in a step if others wait, else at once. It counts only if it took long.
 
-    A part of a reply takes less time than counting it as a step does.
+    Counting a step takes longer than reading a short part of a reply.
     """
     share = here()
     if share.is_taken():

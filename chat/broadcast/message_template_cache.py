@@ -43,7 +43,7 @@ MARKS = (
     *(duration(THOUGHT), duration(TOOK), TEXT, HTML, THINKING, CHAT),
 )
 NO_USAGE = ShownUsage()
-# The fields whose values the template prints, and their marks; it tests whether there is a value.
+# The fields whose values the template prints, with their marks. The template tests only whether there is a value.
 PRINTED: dict[str, Any] = {
     "parent": PARENT,
     "turn": TURN,
@@ -54,7 +54,7 @@ PRINTED: dict[str, Any] = {
     "conversation": CHAT,
 }
 BLANK = {"parent": None, "text": ""}  # of the fields without a default
-# All others, but for those that are not printed and the two that are handled apart.
+# `id` and `usage` are handled separately, `siblings` and `created_at` are not rendered. The others decide the kind.
 APART = ("id", "usage", "siblings", "created_at")
 DECISIVE = tuple(field.name for field in fields(ShownMessage) if field.name not in (*PRINTED, *APART))
 printed_values, decisive_values = attrgetter(*PRINTED), attrgetter(*DECISIVE)

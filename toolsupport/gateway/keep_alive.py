@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Shortcut(Generic[T]):
-    """The way of a batch past the reader of a stream, which costs less: `send` returns whether the batch was sent.
+    """Sends batches directly, without the reader of a stream, which costs less: `send` returns whether it sent one.
 
     It is open while the reader waits for a batch, so that the order stays the same.
     """
@@ -26,7 +26,7 @@ class Shortcut(Generic[T]):
         self.is_open = False
 
     def took(self, batch: list[T]) -> bool:
-        """Return whether a batch was sent, which its reader will not get then."""
+        """Return whether a batch was sent. Its reader does not get it then."""
         return self.is_open and self.send is not None and self.send(batch)
 
 
@@ -61,6 +61,7 @@ async def with_keep_alive(
         if not reading.cancelled() and (error := reading.result()) is not None:
             raise error
     finally:
+        shortcut.is_open = False
         silence.timer.cancel()
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)

@@ -181,7 +181,7 @@ async def _streamed(request: AuthedRequest, prepared: PreparedRequest, api: Api)
 def _sent_at_once(
     encoder: ReplyEncoder, at_once: Callable[[Callable[[], bytes]], bool], batch: Sequence[Event]
 ) -> bool:
-    """Send a text, as most batches are, past Django's answer where the server takes it; return whether it did."""
+    """Send a text directly if the server can do so now; return whether it was sent. Most batches are texts."""
     return is_text(batch) and encoder.failed is None and at_once(partial(encoder.lines, batch))
 
 

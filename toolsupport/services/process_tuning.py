@@ -18,7 +18,7 @@ SELDOM = 1_000  # collections of new objects, after which older ones are collect
 ARENA_MAX, ARENAS = -8, 2  # the option of glibc's `mallopt` by its number in <malloc.h>, and its value
 FREE_SECONDS = 60.0  # a collection of all objects takes 18 to 60 ms, a trim 0.5 to 1.1 ms
 SETTLED = 0.1  # seconds in which the last answers are stored
-PAUSE = 20  # times as long as it took, before memory is freed again: at most a twentieth of the processor's time
+PAUSE = 20  # the wait before memory is freed again, in multiples of the time it took: at most a twentieth of all time
 MAPPINGS = Path("/proc/self/maps")
 HUGE_PAGE = Path("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")  # its size in bytes
 IN_USE = 31 / 32  # of a block of Python's objects, which are aligned
@@ -39,7 +39,7 @@ async def return_freed_memory(rest: asyncio.Event) -> None:
     """Free objects that refer to each other every minute and at each `rest`, and give freed memory back to the system.
 
     glibc keeps freed memory that has used memory behind it: 2 to 4 MiB after long replies. Lower limits for what it
-    keeps (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD) give back as much, but an answer took 5 to 18 % more of the processor.
+    keeps (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD) return the same amount, but an answer took 5 to 18 % more processor time.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     while True:

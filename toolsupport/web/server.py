@@ -139,9 +139,9 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
         super().handle_reply(message)
 
     def send_at_once(self, part: Callable[[], bytes]) -> bool:
-        """Send the next part of a streamed answer if the client reads; return whether it did.
+        """Send the next part of a streamed response if the client reads; return whether it was sent.
 
-        A part that goes through Django's answer, its task and Daphne costs several times as much.
+        This skips Django's response, its task and Daphne, which take about 40 calls of functions for a part.
         """
         if self.flow is None or not self.flow.flows or self.channel is None or self.finished:
             return False

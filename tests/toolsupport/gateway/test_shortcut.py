@@ -1,4 +1,4 @@
-"""Texts of a stream that are sent past Django's answer come in order, and only where the client reads."""
+"""Texts of a stream that are sent without Django's response come in order, and only if the client reads."""
 
 from __future__ import annotations
 
